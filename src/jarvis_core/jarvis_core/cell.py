@@ -1,0 +1,85 @@
+"""The work cell: what is fixed for every agent and read from config/cell.yaml."""
+
+from __future__ import annotations
+
+import math
+
+from jarvis_core.config import Config
+from jarvis_core.observation import CameraIntrinsics
+from jarvis_core.pose import Pose
+
+
+class Region(Config, frozen=True):
+    """An axis-aligned rectangle on the tabletop, metres in ``world``: x and y intervals."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    def contains(self, x: float, y: float, margin: float = 0.0) -> bool:
+        return (
+            self.x[0] + margin <= x <= self.x[1] - margin and self.y[0] + margin <= y <= self.y[1] - margin
+        )
+
+
+class PlateConfig(Config, frozen=True):
+    """The studded build plate fixed to the table.
+
+    Attributes:
+        pose: of frame ``plate`` in ``world``: origin in the middle of its top surface, axes along the studs.
+        studs: number of studs along x and y (even numbers, so that the origin lies between four studs).
+        thickness_m: height of the top surface above the tabletop (pose z has the same number).
+    """
+
+    pose: Pose
+    studs: tuple[int, int]
+    thickness_m: float
+
+
+class CameraConfig(Config, frozen=True):
+    """A fixed camera looking from ``eye`` to ``target`` (metres, ``world``), ``up`` pointing up in the image."""
+
+    width: int
+    height: int
+    fov_y_deg: float
+    eye: tuple[float, float, float]
+    target: tuple[float, float, float]
+    up: tuple[float, float, float]
+
+    def intrinsics(self) -> CameraIntrinsics:
+        """Pinhole parameters; square pixels, principal point in the image's middle."""
+        focal = self.height / 2 / math.tan(math.radians(self.fov_y_deg) / 2)
+        return CameraIntrinsics(
+            self.width, self.height, focal, focal, (self.width - 1) / 2, (self.height - 1) / 2
+        )
+
+
+class SupplyConfig(Config, frozen=True):
+    """Where loose bricks lie at the start.
+
+    Attributes:
+        region: on the tabletop.
+        clearance_m: free space around each brick's bounding circle (fingers must fit).
+        target_distance_m: smallest distance of a loose brick from any target.
+    """
+
+    region: Region
+    clearance_m: float
+    target_distance_m: float
+
+
+class CellConfig(Config, frozen=True):
+    """Everything fixed in the cell.
+
+    Attributes:
+        table: the tabletop, z = 0.
+        workspace_z_m: lowest and highest allowed tool height.
+        home: joint positions of the robot out of the top camera's view, rad.
+    """
+
+    table: Region
+    workspace_z_m: tuple[float, float]
+    plate: PlateConfig
+    supply: SupplyConfig
+    top_camera: CameraConfig
+    overview_camera: CameraConfig
+    robot: str

@@ -1,0 +1,71 @@
+"""The record of one episode: everything a score is computed from, and everything that led there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from jarvis_core.objects import ConnectionEvent, RigidObject, TargetObject, WorldState
+from jarvis_core.skills import SkillGoal, SkillResult
+
+#: Version of the record's layout; a reader refuses any other.
+RECORD_SCHEMA = 1
+
+
+class CallRecord(msgspec.Struct, frozen=True):
+    """One call of a skill: goal, result and when (cell clock); ``wall_s`` is what it took on the wall clock."""
+
+    index: int
+    goal: SkillGoal
+    result: SkillResult
+    start_s: float
+    end_s: float
+    wall_s: float
+
+
+class PolicyInfo(msgspec.Struct, frozen=True):
+    """Who ran. ``privileged``: reads true poses and targets; ``caged``: ran under OS isolation."""
+
+    name: str
+    privileged: bool
+    caged: bool
+
+
+class EpisodeRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Written whole, before anything is computed from it.
+
+    Attributes:
+        outcome: ``finished`` (the policy ended), ``stopped`` (a limit), ``crashed`` (an exception in the policy)
+            or ``cell_error`` (the cell failed: not the policy's fault, still a row in every table).
+        outcome_message: one sentence.
+        transport: ``in-process`` or ``ros``.
+        time_s: simulated seconds while actions ran.
+        budget_s: the soft budget B.
+        objects: every object at its initial pose.
+        config: every configured value, by file.
+        versions: of Python, the engine and the libraries that matter.
+    """
+
+    schema: int = RECORD_SCHEMA
+    episode_id: str
+    task_id: str
+    task_hash: str
+    seed: int
+    policy: PolicyInfo
+    transport: str
+    scene_source: str
+    outcome: str
+    outcome_message: str
+    started_at: str
+    wall_s: float
+    time_s: float
+    budget_s: float
+    initial: WorldState
+    final: WorldState
+    objects: tuple[RigidObject, ...]
+    targets: tuple[TargetObject, ...]
+    calls: tuple[CallRecord, ...]
+    events: tuple[ConnectionEvent, ...]
+    config: dict[str, Any]
+    versions: dict[str, str]

@@ -1,0 +1,110 @@
+"""The seams: what skills, policies and the episode need, whoever provides it.
+
+The embedded simulator, Isaac Sim and a real arm each provide Robot and Camera; a policy sees Tools only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from jarvis_core.manual import TaskBrief
+from jarvis_core.motion import Cancellation, GripperOutcome, JointTrajectory, MotionOutcome
+from jarvis_core.objects import ConnectionEvent, RigidObject, Scene, TargetObject, WorldState
+from jarvis_core.observation import CameraFrame, Observation, RobotState
+from jarvis_core.pose import Pose
+from jarvis_core.skills import SkillResult
+
+
+class Clock(Protocol):
+    """Time of the cell: simulated, or the wall clock of a real robot."""
+
+    @property
+    def time_s(self) -> float: ...
+
+
+class Robot(Protocol):
+    """An arm with a parallel gripper. Calls block until the motion ended; none raises for a failed motion."""
+
+    @property
+    def time_s(self) -> float:
+        """The cell's clock."""
+
+    def state(self) -> RobotState:
+        """Measured joints, gripper width and tool pose."""
+
+    def follow(self, trajectory: JointTrajectory, cancel: Cancellation | None = None) -> MotionOutcome:
+        """Run a trajectory that starts where the arm stands. After a cancel the arm stands still."""
+
+    def grip(self, width_m: float, force_n: float, cancel: Cancellation | None = None) -> GripperOutcome:
+        """Bring the pads to ``width_m``, with at most ``force_n``; ends on arrival or when stalled."""
+
+    def wait(self, seconds: float) -> None:
+        """Hold still for a time of the cell's clock."""
+
+
+class Camera(Protocol):
+    """A calibrated RGB-D camera."""
+
+    def capture(self) -> CameraFrame: ...
+
+
+class SceneSource(Protocol):
+    """Where skills learn what lies where: perception, or the simulator's own state (declared privileged)."""
+
+    def scene(self) -> Scene: ...
+
+
+class World(Protocol):
+    """A simulated cell as the episode sees it."""
+
+    @property
+    def time_s(self) -> float: ...
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, the robot holding its commands."""
+
+    def state(self) -> WorldState:
+        """True poses, held flags and connections."""
+
+    def objects(self) -> tuple[RigidObject, ...]:
+        """Every object with its shape, at its present pose."""
+
+    def events(self) -> Sequence[ConnectionEvent]:
+        """All connection events since the reset."""
+
+
+@runtime_checkable
+class Tools(Protocol):
+    """What an agent may call. Every call returns data; none raises for a failed action."""
+
+    def brief(self) -> TaskBrief: ...
+    def observe(self) -> Observation: ...
+    def pick(self, object_id: str, place_pose: Pose | None = None) -> SkillResult: ...
+    def place(self, pose: Pose) -> SkillResult: ...
+    def pick_and_place(self, object_id: str, pose: Pose) -> SkillResult: ...
+    def move_to(self, pose: Pose, *, straight: bool = False, speed: float = 1.0) -> SkillResult: ...
+    def push(self, object_id: str, offset_m: tuple[float, float]) -> SkillResult: ...
+    def home(self) -> SkillResult: ...
+
+
+@runtime_checkable
+class PrivilegedTools(Tools, Protocol):
+    """Tools of a declared oracle: ground truth too. Never handed to an agent that is not declared privileged."""
+
+    def true_scene(self) -> Scene: ...
+    def targets(self) -> tuple[TargetObject, ...]: ...
+
+
+class Policy(Protocol):
+    """An agent: a program, a chat loop or a graph of skills alike."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def privileged(self) -> bool:
+        """Needs PrivilegedTools; every record and table says so."""
+
+    def run(self, tools: Tools) -> None:
+        """Do the task with the tools, then return. An exception ends the episode as ``crashed``."""
