@@ -1,0 +1,1 @@
+"""Robot descriptions: models, kinematics, limits, grippers."""

@@ -1,0 +1,69 @@
+"""Coloured triangle meshes of links, for simulators and renderers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import collada
+import numpy as np
+import numpy.typing as npt
+from jarvis_core.errors import BadInputError
+
+
+@dataclass(frozen=True, slots=True)
+class ColouredMesh:
+    """Triangles of one colour, in the mesh file's frame.
+
+    Attributes:
+        vertices: (n, 3) float32, metres, no two equal.
+        triangles: (m, 3) int32 indices, counter-clockwise seen from outside.
+        rgba: red, green, blue, opacity in [0, 1].
+    """
+
+    vertices: npt.NDArray[np.float32]
+    triangles: npt.NDArray[np.int32]
+    rgba: tuple[float, float, float, float]
+
+
+@lru_cache(maxsize=64)
+def read_collada(path: Path) -> tuple[ColouredMesh, ...]:
+    """One mesh per colour of a COLLADA (.dae) file, z up.
+
+    Raises:
+        BadInputError: the file is no COLLADA, has another up axis or holds no triangles.
+    """
+    try:
+        document = collada.Collada(str(path), ignore=[collada.common.DaeUnsupportedError])
+    except (OSError, collada.common.DaeError) as error:
+        raise BadInputError(f"is no COLLADA mesh ({error})", where=str(path)) from error
+    if str(document.assetInfo.upaxis) != "Z_UP":
+        raise BadInputError(f"has up axis {document.assetInfo.upaxis}, not Z_UP", where=str(path))
+    soup: dict[tuple[float, float, float, float], list[npt.NDArray[np.float32]]] = {}
+    for geometry in document.scene.objects("geometry"):
+        for primitive in geometry.primitives():
+            if isinstance(primitive, collada.triangleset.BoundTriangleSet) and len(primitive):
+                corners = np.asarray(primitive.vertex, np.float32)[primitive.vertex_index.reshape(-1)]
+                soup.setdefault(_colour(primitive.material), []).append(corners)
+    if not soup:
+        raise BadInputError("holds no triangles", where=str(path))
+    unit = float(document.assetInfo.unitmeter or 1.0)
+    return tuple(_merged(np.concatenate(parts) * unit, colour) for colour, parts in soup.items())
+
+
+def _colour(material: collada.material.Material | None) -> tuple[float, float, float, float]:
+    diffuse = material.effect.diffuse if material is not None else None
+    if not isinstance(diffuse, tuple):  # a texture, or nothing
+        return (0.8, 0.8, 0.8, 1.0)
+    red, green, blue = (round(float(v), 4) for v in diffuse[:3])
+    return (red, green, blue, 1.0)
+
+
+def _merged(corners: npt.NDArray[np.float32], rgba: tuple[float, float, float, float]) -> ColouredMesh:
+    """Merge equal corners (a shared vertex gives smooth shading) and drop triangles without area."""
+    vertices, index = np.unique(corners, axis=0, return_inverse=True)
+    triangles = index.reshape(-1, 3).astype(np.int32)
+    a, b, c = triangles.T
+    whole = (a != b) & (b != c) & (c != a)
+    return ColouredMesh(vertices, np.ascontiguousarray(triangles[whole]), rgba)
