@@ -72,6 +72,8 @@ class TargetObject(msgspec.Struct, frozen=True):
         symmetries: unit quaternions (x, y, z, w) in the object's frame that map its shape onto itself; the
             identity is always one of them.
         step: the manual step it belongs to, from 1.
+        symmetry_centre: (3,) metres, object frame: the point that all symmetries leave where it is (the middle
+            of the body, which is not always the frame's origin).
     """
 
     object: RigidObject
@@ -79,6 +81,7 @@ class TargetObject(msgspec.Struct, frozen=True):
     connections: tuple[str, ...]
     symmetries: tuple[tuple[float, float, float, float], ...]
     step: int
+    symmetry_centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class ObjectState(msgspec.Struct, frozen=True):
