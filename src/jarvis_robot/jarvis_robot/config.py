@@ -19,8 +19,8 @@ class RobotConfig(Config, frozen=True):
         finger_joints: the two prismatic joints; each opens by half the width.
         base_link: its frame is ``world``.
         hand_link: the link that carries the fingers.
-        tool_link: its frame is the tool frame of ``GripperConfig``: between the pads, z out of the hand, y the
-            closing direction.
+        tool_link: its frame is the tool frame of ``GripperConfig``: between the pads, z out of the hand, y
+            the closing direction.
         home_rad: (n,) joint positions that leave the top camera's view free.
         ready_rad: (n,) joint positions with the tool pointing down in the middle of the work area.
         max_acceleration_rad_s2, max_jerk_rad_s3: (n,) published limits.

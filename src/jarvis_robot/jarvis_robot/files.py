@@ -38,7 +38,9 @@ def urdf_folder() -> Path:
     for parent in Path(__file__).resolve().parents:
         if (parent / "urdf").is_dir() and (parent / "config").is_dir():
             return parent / "urdf"
-    raise ConfigError("the urdf folder was not found", fix="source the workspace, or run from its source tree")
+    raise ConfigError(
+        "the urdf folder was not found", fix="source the workspace, or run from its source tree"
+    )
 
 
 @lru_cache

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import collada
+import collada  # type: ignore[import-untyped]
 import numpy as np
 import numpy.typing as npt
 from jarvis_core.errors import BadInputError
@@ -34,6 +35,14 @@ def read_collada(path: Path) -> tuple[ColouredMesh, ...]:
     Raises:
         BadInputError: the file is no COLLADA, has another up axis or holds no triangles.
     """
+    with warnings.catch_warnings():
+        # pycollada 0.9.3 sets array shapes in place, which numpy 2.5 deprecates.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        return _read_collada(path)
+
+
+def _read_collada(path: Path) -> tuple[ColouredMesh, ...]:
     try:
         document = collada.Collada(str(path), ignore=[collada.common.DaeUnsupportedError])
     except (OSError, collada.common.DaeError) as error:

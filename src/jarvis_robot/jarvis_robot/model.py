@@ -138,7 +138,7 @@ class RobotModel:
         )
 
     def urdf_with_files(self) -> str:
-        """The URDF with ``file://`` names instead of ``package://``, for programs that don't know the package."""
+        """The URDF with ``file://`` for ``package://``, for programs that don't know the package."""
         text = self.urdf
         names = {s.mesh for link in self.links.values() for s in (*link.visuals, *link.collisions) if s.mesh}
         for name in sorted(names):

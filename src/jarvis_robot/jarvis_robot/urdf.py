@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import xacro
+import xacro  # type: ignore[import-untyped]
 from jarvis_core.errors import BadInputError
 from jarvis_core.pose import FloatArray, Pose
 from scipy.spatial.transform import Rotation
@@ -136,7 +136,8 @@ def _pose(element: ET.Element | None) -> Pose:
         return Pose()
     roll_pitch_yaw = _numbers(element.get("rpy", "0 0 0"), 3)
     return Pose(
-        _numbers(element.get("xyz", "0 0 0"), 3), Rotation.from_euler("xyz", roll_pitch_yaw).as_quat(canonical=True)
+        _numbers(element.get("xyz", "0 0 0"), 3),
+        Rotation.from_euler("xyz", roll_pitch_yaw).as_quat(canonical=True),
     )
 
 
@@ -155,7 +156,9 @@ def _inertial(element: ET.Element | None) -> Inertial | None:
     mass, inertia = element.find("mass"), element.find("inertia")
     if mass is None or inertia is None:
         raise ValueError("an inertial needs mass and inertia")
-    xx, xy, xz, yy, yz, zz = (float(inertia.attrib[f"i{axes}"]) for axes in ("xx", "xy", "xz", "yy", "yz", "zz"))
+    xx, xy, xz, yy, yz, zz = (
+        float(inertia.attrib[f"i{axes}"]) for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
+    )
     matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return Inertial(float(mass.attrib["value"]), _pose(element.find("origin")), matrix)
 
