@@ -1,0 +1,61 @@
+"""For every test of the workspace: a ROS domain for each worker, and a count of what was skipped."""
+
+import collections
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+# 0 is where people work; above 101 the ports run into those that Linux hands out itself.
+TEST_DOMAINS = range(1, 102)
+_domain = pytest.StashKey[IO[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take a ROS domain that no other test process on this machine holds; the lock ends with the process."""
+    for domain in TEST_DOMAINS:
+        lock = open(Path(tempfile.gettempdir()) / f"ros-domain-{domain}.lock", "w")  # noqa: SIM115 (held while we run)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            continue
+        config.stash[_domain] = lock
+        os.environ["ROS_DOMAIN_ID"] = str(domain)
+        return
+    raise pytest.UsageError(
+        "every ROS domain from 1 to 101 is taken by another test run; wait for one to end"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """Keep launch_testing's plugin to launch tests.
+
+    Left alone it imports every test file in its own way to see whether it is one, so that a module-level skip
+    would silently skip the whole folder, and two files of one name in different packages would clash.
+    """
+    if "generate_test_description" in module_path.read_text(encoding="utf-8"):
+        return None
+    return pytest.Module.from_parent(parent, path=module_path)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what did not run, and why; repeat what the linters found, which scrolled away long ago."""
+    reasons = collections.Counter(_reason(report) for report in terminalreporter.stats.get("skipped", []))
+    if reasons:
+        terminalreporter.section(f"{reasons.total()} skipped, by reason")
+        for reason, count in reasons.most_common():
+            terminalreporter.line(f"{count:5d}  {reason}")
+    if linters := os.environ.get("JARVIS_LINT_FAILED"):
+        terminalreporter.section("linters failed", red=True)
+        terminalreporter.line(f"{linters}: see above the tests. The exit status counts them.")
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    if isinstance(report.longrepr, tuple):
+        return report.longrepr[2].removeprefix("Skipped: ")
+    return str(report.longrepr)
