@@ -1,0 +1,1 @@
+"""LDraw files: lines, sections, and builds read from and written to them."""
