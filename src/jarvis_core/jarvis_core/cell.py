@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from jarvis_core.config import Config
 from jarvis_core.observation import CameraIntrinsics
 from jarvis_core.pose import Pose
@@ -16,9 +18,7 @@ class Region(Config, frozen=True):
     y: tuple[float, float]
 
     def contains(self, x: float, y: float, margin: float = 0.0) -> bool:
-        return (
-            self.x[0] + margin <= x <= self.x[1] - margin and self.y[0] + margin <= y <= self.y[1] - margin
-        )
+        return self.x[0] + margin <= x <= self.x[1] - margin and self.y[0] + margin <= y <= self.y[1] - margin
 
 
 class PlateConfig(Config, frozen=True):
@@ -44,6 +44,15 @@ class CameraConfig(Config, frozen=True):
     eye: tuple[float, float, float]
     target: tuple[float, float, float]
     up: tuple[float, float, float]
+
+    def pose(self) -> Pose:
+        """Pose of the optical frame (x right, y down, z forward) in ``world``."""
+        eye = np.array(self.eye)
+        forward = np.array(self.target) - eye
+        forward = forward / np.linalg.norm(forward)
+        right = np.cross(forward, np.array(self.up))
+        right = right / np.linalg.norm(right)
+        return Pose.from_rotation(eye, np.column_stack([right, np.cross(forward, right), forward]))
 
     def intrinsics(self) -> CameraIntrinsics:
         """Pinhole parameters; square pixels, principal point in the image's middle."""

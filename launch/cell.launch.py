@@ -1,0 +1,66 @@
+"""The embedded cell: simulated arm, gripper and cameras behind standard interfaces, and the skills on top.
+
+    ros2 launch jarvis_bringup cell.launch.py task:=TASK_FOLDER
+
+Then, for example:  ros2 action send_goal /skills/home jarvis_interfaces/action/Home '{}' --feedback
+"""
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.substitutions import FindPackageShare
+
+from launch import LaunchDescription
+
+
+def cell_nodes(context):
+    """Simulator and skills."""
+    simulator = Node(
+        package="jarvis_sim",
+        executable="sim_node",
+        output="screen",
+        parameters=[
+            {
+                "task": LaunchConfiguration("task"),
+                "seed": int(LaunchConfiguration("seed").perform(context)),
+                "advance": LaunchConfiguration("advance"),
+                "real_time_factor": float(LaunchConfiguration("real_time_factor").perform(context)),
+            }
+        ],
+    )
+    skills = Node(
+        package="jarvis_skills",
+        executable="skill_server",
+        output="screen",
+        parameters=[{"scene_service": "/sim/get_scene", "backend": LaunchConfiguration("backend")}],
+    )
+    return [simulator, skills]
+
+
+def generate_launch_description():
+    rviz = Node(
+        package="rviz2",
+        executable="rviz2",
+        arguments=["-d", PathJoinSubstitution([FindPackageShare("jarvis_bringup"), "rviz", "cell.rviz"])],
+        parameters=[{"use_sim_time": True}],
+        condition=IfCondition(LaunchConfiguration("rviz")),
+    )
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument("task", default_value="", description="task folder; empty: an empty cell"),
+            DeclareLaunchArgument("seed", default_value="0", description="decides the initial state"),
+            DeclareLaunchArgument(
+                "advance",
+                default_value="continuous",
+                description="continuous, or on_demand: time passes only while the arm or gripper is commanded",
+            ),
+            DeclareLaunchArgument(
+                "real_time_factor", default_value="0.0", description="0: as fast as the machine can"
+            ),
+            DeclareLaunchArgument("backend", default_value="roboplan", description="motion backend"),
+            DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
+            OpaqueFunction(function=cell_nodes),
+            rviz,
+        ]
+    )

@@ -1,0 +1,74 @@
+"""One episode on the embedded simulator: cell, skills, episode manager and one agent, each a process of its own.
+
+    ros2 launch jarvis_bringup episode.launch.py task:=TASK_FOLDER agent:=oracle
+
+The launch ends when the agent has ended; with agent:=none the cell stays up for you to call it by hand.
+"""
+
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    RegisterEventHandler,
+)
+from launch.event_handlers import OnProcessExit
+from launch.events import Shutdown
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, ThisLaunchFileDir
+from launch_ros.actions import Node
+
+from launch import LaunchDescription
+
+
+def agent_actions(context):
+    """The agent node, and the end of the launch when it exits."""
+    agent = LaunchConfiguration("agent").perform(context)
+    if agent == "none":
+        return []
+    node = Node(
+        package="jarvis_agent",
+        executable="agent_node",
+        output="screen",
+        parameters=[
+            {
+                "task": LaunchConfiguration("task"),
+                "agent": agent,
+                "seed": int(LaunchConfiguration("seed").perform(context)),
+            }
+        ],
+    )
+    ended = OnProcessExit(
+        target_action=node, on_exit=[EmitEvent(event=Shutdown(reason="the agent has ended"))]
+    )
+    return [node, RegisterEventHandler(ended)]
+
+
+def generate_launch_description():
+    cell = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(PathJoinSubstitution([ThisLaunchFileDir(), "cell.launch.py"])),
+        launch_arguments={
+            "task": LaunchConfiguration("task"),
+            "seed": LaunchConfiguration("seed"),
+            "advance": "on_demand",
+            "rviz": LaunchConfiguration("rviz"),
+        }.items(),
+    )
+    manager = Node(
+        package="jarvis_episode",
+        executable="episode_node",
+        output="screen",
+        parameters=[{"results": LaunchConfiguration("results")}],
+    )
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument("task", description="task folder (see `jarvis tasks build`)"),
+            DeclareLaunchArgument("agent", default_value="oracle", description="oracle, noop, nudge or none"),
+            DeclareLaunchArgument("seed", default_value="0", description="decides the initial state"),
+            DeclareLaunchArgument("results", default_value="results", description="folder for the records"),
+            DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
+            cell,
+            manager,
+            OpaqueFunction(function=agent_actions),
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Agents: everything that decides what the robot does next. Imports no task, score or simulator."""

@@ -1,0 +1,1 @@
+"""Policies that need no model: lower and upper ends of every table."""

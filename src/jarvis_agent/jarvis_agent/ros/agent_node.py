@@ -1,0 +1,115 @@
+"""The harness of one agent: loads an episode, runs the policy against the skill actions, ends the episode."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from jarvis_core.cell import CellConfig
+from jarvis_core.config import load_default
+from jarvis_core.files import decode
+from jarvis_core.manual import TaskBrief
+from jarvis_core.objects import TargetObject
+from jarvis_core.observation import Observation
+from jarvis_core.ros.conversions import targets_from_ros
+from jarvis_core.ros.main import Stop, run_node
+from jarvis_core.ros.waiting import call
+from jarvis_episode.config import EpisodeConfig
+from jarvis_episode.tools import EpisodeTools, Ledger, OracleTools, run_policy
+from jarvis_robot.config import load_robot_config
+from jarvis_robot.model import RobotModel
+from jarvis_skills.ros.ros_camera import RosCamera
+from jarvis_skills.ros.ros_robot import RosRobot
+from jarvis_skills.ros.ros_scene import RosSceneSource
+from jarvis_skills.ros.skill_client import SkillClient
+from rclpy.executors import Executor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+from jarvis_agent.registry import make_policy
+from jarvis_interfaces.msg import Targets
+from jarvis_interfaces.srv import EndEpisode, LoadEpisode, StartEpisode
+
+LOAD_TIMEOUT_S = 120.0
+END_TIMEOUT_S = 300.0
+TARGETS_TIMEOUT_S = 10.0
+
+
+class AgentNode(Node):
+    """Runs one policy on one task.
+
+    ROS parameters:
+        task: task folder.
+        agent: name of the policy.
+        seed: decides the initial state.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        super().__init__("agent")
+        self.task = self.declare_parameter("task", "").value
+        self.seed = self.declare_parameter("seed", 0).value
+        self.policy = make_policy(self.declare_parameter("agent", "oracle").value)
+        cell = load_default("cell", CellConfig)
+        robot_config = load_robot_config(cell.robot)
+        self._limits = load_default("episode", EpisodeConfig)
+        self._robot = RosRobot(self, robot_config, RobotModel.load(robot_config).tool)
+        self._camera = RosCamera(self, cell.top_camera.pose())
+        self._skills = SkillClient(self)
+        self._load = self.create_client(LoadEpisode, "/episode/load")
+        self._start = self.create_client(StartEpisode, "/episode/start")
+        self._end = self.create_client(EndEpisode, "/episode/end")
+        if self.policy.privileged:
+            # Only a declared oracle is given these; an agent's program never joins this ROS domain at all.
+            self._scenes = RosSceneSource(self, "/sim/get_scene")
+            self._targets: tuple[TargetObject, ...] | None = None
+            self._targets_there = threading.Event()
+            latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+            self.create_subscription(Targets, "/evaluator/targets", self._on_targets, latched)
+
+    def _on_targets(self, message: Targets) -> None:
+        self._targets = targets_from_ros(message)
+        self._targets_there.set()
+
+    def load(self) -> TaskBrief:
+        """Load and start the episode; returns what the agent is told."""
+        request = LoadEpisode.Request(task=self.task, seed=self.seed, policy=self.policy.name)
+        answer = call(self._load, request, LOAD_TIMEOUT_S)
+        self._skills.connect()
+        self._robot.connect()
+        call(self._start, StartEpisode.Request(), LOAD_TIMEOUT_S)
+        return decode(answer.brief.encode(), TaskBrief, where="/episode/load")
+
+    def tools(self, brief: TaskBrief) -> EpisodeTools:
+        """The policy's tools: with ground truth for a declared oracle only."""
+        ledger = Ledger(
+            self._skills.run,
+            lambda: self._robot.time_s,
+            limit_s=self._limits.hard_stop_factor * brief.budget_s,
+            max_calls=self._limits.max_calls,
+        )
+        if not self.policy.privileged:
+            return EpisodeTools(ledger, brief, self.observe)
+        if not self._targets_there.wait(TARGETS_TIMEOUT_S) or self._targets is None:
+            raise TimeoutError("nothing on /evaluator/targets")
+        return OracleTools(ledger, brief, self.observe, self._scenes.scene, self._targets)
+
+    def observe(self) -> Observation:
+        return Observation(self._camera.capture(), self._robot.state())
+
+    def end(self, outcome: str, message: str) -> EndEpisode.Response:
+        """End the episode: the record is written and scored."""
+        return call(self._end, EndEpisode.Request(outcome=outcome, message=message), END_TIMEOUT_S)
+
+
+def play(node: AgentNode, stop: Stop) -> int:
+    """One episode, in the main thread."""
+    brief = node.load()
+    node.get_logger().info(f"task {brief.task_id}: {brief.n_required} bricks, agent {node.policy.name}")
+    outcome, message = run_policy(node.policy, node.tools(brief))
+    answer = node.end(outcome, message)
+    node.get_logger().info(f"{outcome} ({message}); score {answer.score:.1f}; record: {answer.folder}")
+    return 0
+
+
+def main() -> None:
+    sys.exit(run_node(AgentNode, play))

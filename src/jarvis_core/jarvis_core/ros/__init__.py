@@ -1,0 +1,1 @@
+"""Doors to ROS shared by all nodes: message conversions, waiting, node mains."""

@@ -1,0 +1,1 @@
+"""Episodes: the cell, the limits, the ground-truth wall, the record."""

@@ -1,0 +1,103 @@
+"""What every skill works with: the arm, the planner, the scene, the settings and what is in the hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from jarvis_core.cell import CellConfig
+from jarvis_core.motion import Cancellation
+from jarvis_core.objects import Box, RigidObject, Scene
+from jarvis_core.ports import Robot, SceneSource
+from jarvis_core.pose import Pose
+from jarvis_core.skills import Fact
+from jarvis_core.status import Status
+from jarvis_motion.backend import MotionBackend, Obstacle
+from jarvis_robot.config import RobotConfig
+
+from jarvis_skills.config import SkillsConfig
+
+#: Obstacle ids of the fixed parts of the cell.
+TABLE = "table"
+PLATE = "plate"
+#: Thickness of the table's box in the collision world.
+TABLE_THICKNESS_M = 0.05
+
+
+class StepFailed(Exception):  # noqa: N818 - an outcome on its way to becoming a SkillResult, never seen outside
+    """A step inside a skill failed; the executor turns it into the skill's result."""
+
+    def __init__(self, status: Status, message: str, facts: dict[str, Fact] | None = None) -> None:
+        self.status = status
+        self.message = message
+        self.facts = facts or {}
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The object in the hand: its shape, its pose in the tool frame and the width it was gripped at."""
+
+    object: RigidObject
+    in_tool: Pose
+    width_m: float
+
+
+@dataclass
+class SkillContext:
+    """Shared by all skills of one arm; owned by one executor, used by one thread at a time.
+
+    Attributes:
+        held: what the hand holds, as far as the skills know.
+        on_phase: told the name of each phase as it begins.
+        cancel: watched between and during motions.
+    """
+
+    robot: Robot
+    backend: MotionBackend
+    scenes: SceneSource
+    cell: CellConfig
+    robot_config: RobotConfig
+    config: SkillsConfig
+    held: Held | None = None
+    on_phase: Callable[[str], None] = lambda phase: None
+    cancel: Cancellation = Cancellation()
+
+    def phase(self, name: str) -> None:
+        """Announce a phase; stops here if a cancel was requested."""
+        if self.cancel.requested:
+            raise StepFailed(Status.CANCELED, f"canceled before phase {name}; the arm stands still")
+        self.on_phase(name)
+
+    def look(self) -> Scene:
+        """The scene now."""
+        return self.scenes.scene()
+
+    def find(self, scene: Scene, object_id: str) -> RigidObject:
+        """The object of that id; fails as a precondition, naming what there is."""
+        found = scene.find(object_id)
+        if found is None:
+            known = ", ".join(o.id for o in scene.objects if not o.fixed) or "none"
+            raise StepFailed(
+                Status.PRECONDITION_FAILED, f"there is no object {object_id!r}; movable objects: {known}"
+            )
+        return found
+
+    def fixed_obstacles(self) -> list[Obstacle]:
+        """Table and build plate."""
+        table, plate = self.cell.table, self.cell.plate
+        top = Pose(((table.x[0] + table.x[1]) / 2, (table.y[0] + table.y[1]) / 2, -TABLE_THICKNESS_M / 2))
+        size = (table.x[1] - table.x[0], table.y[1] - table.y[0], TABLE_THICKNESS_M)
+        edge = 0.008
+        plate_size = (plate.studs[0] * edge, plate.studs[1] * edge, plate.thickness_m)
+        plate_pose = plate.pose @ Pose((0.0, 0.0, -plate.thickness_m / 2))
+        return [Obstacle(TABLE, Box(top, size)), Obstacle(PLATE, Box(plate_pose, plate_size))]
+
+    def update_world(self, scene: Scene, leave_out: Sequence[str] = ()) -> None:
+        """Give the planner the scene, without the held object and without ``leave_out``."""
+        skip = set(leave_out) | ({self.held.object.id} if self.held else set())
+        obstacles = self.fixed_obstacles()
+        for thing in scene.objects:
+            if thing.id not in skip:
+                obstacles += [Obstacle(thing.id, box) for box in thing.world_boxes()]
+        self.backend.set_obstacles(obstacles)

@@ -1,0 +1,44 @@
+"""Settings of the skills, read from config/skills.yaml."""
+
+from __future__ import annotations
+
+from jarvis_core.config import Config
+
+
+class SkillsConfig(Config, frozen=True):
+    """Distances in metres, speeds as fractions of the joint velocity limits.
+
+    Attributes:
+        approach_height_m: height above a grasp or a place from which the tool goes straight down.
+        lift_height_m: how far an object is lifted after a grasp, and the hand after a release.
+        travel_speed, approach_speed, contact_speed: for free motion, straight approach, and the last
+            ``contact_distance_m`` before something is touched.
+        press_depth_m: how far below its final height a brick is pushed, so that the studs engage.
+        finger_slack_m: opening beyond the object's width on each side, before gripping and after releasing.
+        width_tolerance_m: a grasp counts if the pads stop within this of the object's width.
+        place_position_m, place_angle_rad: a placement counts if the object ends this near to its goal.
+        overlap_m: a place pose may overlap perceived objects by this much at the most.
+        support_gap_m: something must lie at most this far below a place pose.
+        settle_s: time to come to rest before looking.
+        push_clearance_m: distance of the closed fingers from the object before a push.
+        push_height_m: height of the fingertips above the table while pushing.
+        max_plans: grasp candidates that are planned for, best first, before giving up.
+    """
+
+    approach_height_m: float
+    lift_height_m: float
+    travel_speed: float
+    approach_speed: float
+    contact_speed: float
+    contact_distance_m: float
+    press_depth_m: float
+    finger_slack_m: float
+    width_tolerance_m: float
+    place_position_m: float
+    place_angle_rad: float
+    overlap_m: float
+    support_gap_m: float
+    settle_s: float
+    push_clearance_m: float
+    push_height_m: float
+    max_plans: int

@@ -1,0 +1,131 @@
+"""The skill node: every skill of the registry as an action ``/skills/NAME``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from jarvis_core.cell import CellConfig
+from jarvis_core.config import load_default
+from jarvis_core.episode import CallRecord
+from jarvis_core.errors import BadInputError
+from jarvis_core.motion import Cancellation
+from jarvis_core.ros.conversions import call_to_ros, result_to_ros
+from jarvis_core.ros.main import run_node
+from jarvis_core.ros.waiting import in_thread
+from jarvis_core.skills import SkillGoal, SkillResult
+from jarvis_core.status import Status
+from jarvis_motion.factory import make_backend
+from jarvis_robot.config import load_robot_config
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import Executor
+from rclpy.node import Node
+
+from jarvis_interfaces.msg import SkillCall
+from jarvis_skills.cell_context import SkillContext
+from jarvis_skills.config import SkillsConfig
+from jarvis_skills.executor import SkillExecutor
+from jarvis_skills.registry import SKILLS
+from jarvis_skills.ros.goals import DOORS, action_name
+from jarvis_skills.ros.ros_robot import RosRobot
+from jarvis_skills.ros.ros_scene import RosSceneSource
+
+#: Calls kept for a recorder that comes late or lags.
+CALLS_DEPTH = 1000
+
+
+class SkillServer(Node):
+    """Serves the skills; runs each goal in a worker thread, so that no callback ever blocks.
+
+    ROS parameters:
+        scene_service: GetScene service that tells where objects are.
+        backend: motion backend.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        super().__init__("skills")
+        self._executor_of_node = executor
+        scene_service = self.declare_parameter("scene_service", "/sim/get_scene").value
+        backend_name = self.declare_parameter("backend", "roboplan").value
+        cell = load_default("cell", CellConfig)
+        robot_config = load_robot_config(cell.robot)
+        backend = make_backend(backend_name, robot_config)
+        self._robot = RosRobot(self, robot_config, backend.forward)
+        scenes = RosSceneSource(self, scene_service)
+        config = load_default("skills", SkillsConfig)
+        self._skills = SkillExecutor(SkillContext(self._robot, backend, scenes, cell, robot_config, config))
+        self._calls = self.create_publisher(SkillCall, "/skills/calls", CALLS_DEPTH)
+        self._sequence = 0
+        self._cancellations: dict[bytes, Cancellation] = {}
+        group = ReentrantCallbackGroup()
+        self._servers = [
+            ActionServer(
+                self,
+                door.type,
+                action_name(name),
+                self._execute_callback(name),
+                cancel_callback=self._on_cancel,
+                callback_group=group,
+            )
+            for name, door in DOORS.items()
+        ]
+        self.get_logger().info(f"skills: {', '.join(SKILLS)}; scene from {scene_service}; {backend.name}")
+
+    def _execute_callback(self, name: str) -> Any:
+        door = DOORS[name]
+
+        async def execute(handle: ServerGoalHandle) -> Any:
+            try:
+                goal = door.from_ros(handle.request)
+            except BadInputError as error:
+                return self._end(handle, door.type, SkillResult(Status.PRECONDITION_FAILED, error.line(), {}))
+            key = bytes(handle.goal_id.uuid)
+            cancel = self._cancellations.setdefault(key, Cancellation())
+            try:
+                result = await in_thread(
+                    self._executor_of_node,
+                    lambda: self._run(goal, handle, door.type, cancel),
+                    f"skill {name}",
+                )
+            finally:
+                del self._cancellations[key]
+            return self._end(handle, door.type, result)
+
+        return execute
+
+    def _run(
+        self, goal: SkillGoal, handle: ServerGoalHandle, action: Any, cancel: Cancellation
+    ) -> SkillResult:
+        def on_phase(phase: str) -> None:
+            handle.publish_feedback(action.Feedback(phase=phase))
+
+        start_s, wall = self._robot.time_s, time.monotonic()
+        result = self._skills.run(goal, on_phase, cancel)
+        call = CallRecord(self._sequence, goal, result, start_s, self._robot.time_s, time.monotonic() - wall)
+        self._sequence += 1
+        self._calls.publish(call_to_ros(call))
+        return result
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        self._cancellations.setdefault(bytes(handle.goal_id.uuid), Cancellation()).cancel()
+        return CancelResponse.ACCEPT
+
+    @staticmethod
+    def _end(handle: ServerGoalHandle, action: Any, result: SkillResult) -> Any:
+        if result.status is Status.CANCELED and handle.is_cancel_requested:
+            handle.canceled()
+        elif result.ok:
+            handle.succeed()
+        else:
+            handle.abort()
+        return action.Result(result=result_to_ros(result))
+
+    def close(self) -> None:
+        self._skills.context.backend.close()
+
+
+def main() -> None:
+    sys.exit(run_node(SkillServer))
