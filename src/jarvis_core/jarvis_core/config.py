@@ -19,7 +19,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Base of every configuration object: frozen, keyword-only, strict about keys."""
 
 
-def load_config(path: Path, kind: type[T]) -> T:
+def load_config[T: "Config"](path: Path, kind: type[T]) -> T:
     """Read a YAML file into ``kind``.
 
     Raises:
@@ -32,7 +32,7 @@ def load_config(path: Path, kind: type[T]) -> T:
     return parse_config(text, kind, where=str(path))
 
 
-def parse_config(text: str, kind: type[T], *, where: str) -> T:
+def parse_config[T: "Config"](text: str, kind: type[T], *, where: str) -> T:
     """Read YAML text into ``kind``; ``where`` names the source in errors."""
     try:
         document = yaml.safe_load(text)
@@ -65,6 +65,6 @@ def config_folder() -> Path:
     )
 
 
-def load_default(name: str, kind: type[T]) -> T:
+def load_default[T: "Config"](name: str, kind: type[T]) -> T:
     """Read ``NAME.yaml`` of the configuration folder into ``kind``."""
     return load_config(config_folder() / f"{name}.yaml", kind)

@@ -52,7 +52,7 @@ def encode(value: Any) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value, enc_hook=encode_hook), indent=2) + b"\n"
 
 
-def decode(data: bytes, kind: type[T], *, where: str) -> T:
+def decode[T](data: bytes, kind: type[T], *, where: str) -> T:
     """Read JSON into ``kind``; raises BadInputError naming ``where`` and the place in the document."""
     try:
         return msgspec.json.decode(data, type=kind, dec_hook=decode_hook)
@@ -65,7 +65,7 @@ def write_json(path: Path, value: Any) -> None:
     write_bytes(path, encode(value))
 
 
-def read_json(path: Path, kind: type[T]) -> T:
+def read_json[T](path: Path, kind: type[T]) -> T:
     """Read a JSON file into ``kind``; raises BadInputError naming the file and what is wrong with it."""
     return decode(read_bytes(path), kind, where=str(path))
 

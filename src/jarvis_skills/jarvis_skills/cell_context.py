@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jarvis_core.cell import CellConfig
 from jarvis_core.motion import Cancellation
@@ -61,7 +61,7 @@ class SkillContext:
     config: SkillsConfig
     held: Held | None = None
     on_phase: Callable[[str], None] = lambda phase: None
-    cancel: Cancellation = Cancellation()
+    cancel: Cancellation = field(default_factory=Cancellation)
 
     def phase(self, name: str) -> None:
         """Announce a phase; stops here if a cancel was requested."""

@@ -58,14 +58,14 @@ def call(client: Any, request: Any, timeout_s: float) -> Any:
     return answer
 
 
-def in_thread(executor: Executor, work: Callable[[], T], name: str) -> Future:
+def in_thread[T](executor: Executor, work: Callable[[], T], name: str) -> Future:
     """Run ``work`` in a thread of its own; the future can be awaited in an ``async`` callback of ``executor``."""
     future = Future(executor=executor)
 
     def run() -> None:
         try:
             future.set_result(work())
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
             future.set_exception(error)
 
     threading.Thread(target=run, name=name, daemon=True).start()

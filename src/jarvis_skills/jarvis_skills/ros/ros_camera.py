@@ -39,7 +39,6 @@ class RosCamera:
             if not self._news.wait_for(self._complete, FRAME_TIMEOUT_S):
                 raise TimeoutError(f"no matching colour and depth picture within {FRAME_TIMEOUT_S:.0f} s")
             color, depth, info = self._color, self._depth, self._info
-        assert color is not None and depth is not None and info is not None
         intrinsics = CameraIntrinsics(info.width, info.height, info.k[0], info.k[4], info.k[2], info.k[5])
         return CameraFrame(
             time_from_ros(color.header.stamp),
