@@ -1,0 +1,1 @@
+"""From a build to tasks: segments, refusals, targets, task folders."""
