@@ -36,6 +36,7 @@ def lint_commands(layout: Layout) -> dict[str, list[str]]:
     """The linters by name. mypy checks the bootstrap and the packages' cores; ROS itself carries no types."""
     python = str(layout.venv_python)
     modules = [str(folder / folder.name) for folder in workspace.python_source_folders(layout)]
+    modules += [str(path) for path in sorted(layout.ros2_shims.glob("*/*.py"))]
     return {
         "ruff check": [python, "-m", "ruff", "check", "."],
         "ruff format": [python, "-m", "ruff", "format", "--check", "."],
