@@ -1,0 +1,226 @@
+"""Protocols ``brick-score-1`` and ``brick-score-1-world``: how well the required bricks were built.
+
+For each required brick, with errors e_k and s_k = exp(-e_k^2 / (2 sigma_k^2))::
+
+    position   relative to the pose it should have on its intended support, wherever that one really is
+    z, theta   vertical and angular error in world (angle to the nearest orientation that looks the same)
+    anchor     position error in world, with a low weight
+    pose score = w_pos s_pos + w_z s_z + w_theta s_theta + w_anchor s_anchor
+
+    S_pose = mean pose score             0 for a brick that is missing or not moved (<= 5 mm)
+    S_comp = fraction moved, within 50 mm of its place in world, not held
+    Q      = 0.5 S_pose + 0.5 S_comp,    0 if no required brick moved
+    score  = 100 Q (1 - p_max clip((t - B) / B, 0, 1))
+
+Decisions where the definition leaves room:
+
+- The gate (z and theta count only within 50 mm) asks for both position errors, relative to the support and in
+  world: two loose bricks lying side by side in the supply are near each other, but neither is near its place.
+- z and theta are errors in world. Only the position term follows the support.
+- S_valid's "manipulated bricks" are the required bricks: counting only those that moved would make its
+  condition on displacement empty.
+- ``brick-score-1-world`` gives the anchor's weight to the position: in world both say the same.
+- A support with symmetries counts as standing the way round that is nearest to its actual orientation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jarvis_core.cell import Region
+from jarvis_core.episode import EpisodeRecord
+from jarvis_core.errors import BadInputError
+from jarvis_core.files import content_hash
+from jarvis_core.objects import GROUND, RigidObject
+from jarvis_core.pose import FloatArray
+from scipy.spatial.transform import Rotation
+
+from jarvis_scoring.config import ScoreConfig
+from jarvis_scoring.inputs import ScoreInput
+from jarvis_scoring.matching import BoolArray, Bricks, Match, match
+from jarvis_scoring.protocol import BrickScore, EpisodeScore
+
+
+class BrickScoreProtocol:
+    """A ScoreProtocol: one of the configured protocols with all its constants."""
+
+    def __init__(self, config: ScoreConfig, name: str | None = None) -> None:
+        self._config = config
+        self._name = name if name is not None else config.protocol
+        config.named(self._name)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def score(self, record: EpisodeRecord) -> EpisodeScore:
+        return score(record, self._config, protocol=self._name)
+
+
+def score(
+    what: EpisodeRecord | ScoreInput,
+    config: ScoreConfig,
+    *,
+    protocol: str | None = None,
+    table: Region | None = None,
+) -> EpisodeScore:
+    """Score a record, or the state at hand.
+
+    Args:
+        what: a record, or what of it a score needs.
+        config: every constant.
+        protocol: name of a configured protocol; by default the one that ``config`` reports.
+        table: the tabletop, where ``what`` is a record whose configuration lacks it.
+
+    Raises:
+        BadInputError: unknown or doubled ids, numbers out of range, another layout of the record.
+        ConfigError: an unknown protocol.
+    """
+    given = ScoreInput.from_record(what, table) if isinstance(what, EpisodeRecord) else what
+    given.check()
+    name = protocol if protocol is not None else config.protocol
+    chosen = config.named(name)
+    try:
+        matched = match(given, config, chosen)
+    except ValueError as error:
+        # Poses are finite by construction; what is left are symmetries from outside.
+        raise BadInputError(f"a symmetry is no rotation ({error})", where="targets") from error
+    bricks = _brick_scores(given, matched, config)
+    return _episode_score(given, bricks, config, name)
+
+
+def _episode_score(
+    given: ScoreInput, bricks: tuple[BrickScore, ...], config: ScoreConfig, name: str
+) -> EpisodeScore:
+    n = len(bricks)
+    s_pose = sum(b.pose_score for b in bricks) / n
+    s_comp = sum(b.complete for b in bricks) / n
+    any_moved = any(b.moved for b in bricks)
+    q = config.weight_pose * s_pose + config.weight_complete * s_comp if any_moved else 0.0
+    late = (given.time_s - given.budget_s) / given.budget_s
+    penalty = config.max_time_penalty * min(max(late, 0.0), 1.0)
+    return EpisodeScore(
+        protocol=name,
+        constants=content_hash(config)[:12],
+        score=100.0 * q * (1.0 - penalty),
+        q=q,
+        s_pose=s_pose,
+        s_pose_ungated=sum(b.pose_score_ungated for b in bricks) / n,
+        s_comp=s_comp,
+        s_valid=sum(b.moved and b.inside and not b.held for b in bricks) / n,
+        s_exact=sum(b.exact for b in bricks) / n,
+        time_penalty=penalty,
+        time_s=given.time_s,
+        budget_s=given.budget_s,
+        n_required=n,
+        calls=given.calls,
+        failed_calls=given.failed_calls,
+        bricks=bricks,
+    )
+
+
+def _brick_scores(given: ScoreInput, matched: Match, config: ScoreConfig) -> tuple[BrickScore, ...]:
+    ids = [t.object.id for t in given.targets]
+    physical = {place: ids[i] for place, i in zip(ids, matched.brick.tolist(), strict=True)}
+    joined = _neighbours(given.final.connections)
+    inside = _inside_table(given, matched.bricks)
+    scores = []
+    for j, target in enumerate(given.targets):
+        wanted = {physical.get(c, c) for c in target.connections}
+        found = joined.get(physical[target.object.id], set())
+        scores.append(
+            _brick_score(
+                given,
+                matched,
+                j,
+                support=physical.get(target.support, target.support),
+                missing=tuple(sorted(wanted - found)),
+                extra=tuple(sorted(found - wanted)),
+                inside=inside,
+                config=config,
+            )
+        )
+    return tuple(scores)
+
+
+def _brick_score(
+    given: ScoreInput,
+    matched: Match,
+    j: int,
+    *,
+    support: str,
+    missing: tuple[str, ...],
+    extra: tuple[str, ...],
+    inside: BoolArray,
+    config: ScoreConfig,
+) -> BrickScore:
+    target, i, errors, bricks = given.targets[j], int(matched.brick[j]), matched.errors, matched.bricks
+    present = bool(bricks.present[i])
+    world, theta = float(errors.world[j, i]), float(errors.theta[j, i])
+    on_support = float(errors.support[j, i])
+    dx, dy, dz = errors.offset[j, i].tolist()
+    joined_right = present and not missing and not extra
+    at_place = world <= config.exact_m and theta <= np.radians(config.exact_deg)
+    return BrickScore(
+        id=target.object.id,
+        kind=target.object.kind,
+        colour=target.object.colour,
+        step=target.step,
+        matched_id=given.targets[i].object.id,
+        support_id=support,
+        missing=not present,
+        held=bool(bricks.held[i]),
+        displacement_m=float(bricks.displacement_m[i]) if present else None,
+        e_pos_m=on_support if present and np.isfinite(on_support) else None,
+        e_pos_world_m=world if present else None,
+        offset_m=(dx, dy, dz) if present else None,
+        e_z_m=float(errors.z[j, i]) if present else None,
+        e_theta_rad=theta if present else None,
+        s_pos=float(errors.s_pos[j, i]),
+        s_z=float(errors.s_z[j, i]),
+        s_theta=float(errors.s_theta[j, i]),
+        s_anchor=float(errors.s_anchor[j, i]),
+        pose_score=float(errors.pose[j, i]),
+        pose_score_ungated=float(errors.pose_ungated[j, i]),
+        moved=bool(bricks.moved[i]),
+        inside=bool(inside[i]),
+        complete=bool(errors.complete[j, i]),
+        exact=bool(joined_right and at_place),
+        connections_ok=joined_right,
+        missing_connections=missing,
+        extra_connections=extra,
+    )
+
+
+def _neighbours(connections: tuple[tuple[str, str], ...]) -> dict[str, set[str]]:
+    joined: dict[str, set[str]] = {GROUND: set()}
+    for upper, lower in connections:
+        joined.setdefault(upper, set()).add(lower)
+        joined.setdefault(lower, set()).add(upper)
+    return joined
+
+
+def _inside_table(given: ScoreInput, bricks: Bricks) -> BoolArray:
+    """(n,) whether each brick's bounding-box footprint lies on the tabletop; False for a missing one."""
+    shapes: dict[str, RigidObject] = {o.id: o for o in given.objects}
+    inside = bricks.present.copy()
+    table = given.table
+    low = np.array([table.x[0], table.y[0]])
+    high = np.array([table.x[1], table.y[1]])
+    boxes = [(i, box) for i, t in enumerate(given.targets) for box in shapes[t.object.id].boxes]
+    owner = np.array([i for i, _ in boxes])
+    rotation = _matrices(bricks.quaternion[owner])
+    centre = np.array([box.pose.position for _, box in boxes])
+    half = np.array([box.size_m for _, box in boxes]) / 2
+    middle = bricks.position[owner] + np.einsum("bij,bj->bi", rotation, centre)
+    # How far a turned cuboid reaches along an axis of the world: its half edges' shares of that axis, summed.
+    turned = rotation @ _matrices(np.array([box.pose.quaternion for _, box in boxes]))
+    extent = np.einsum("bij,bj->bi", np.abs(turned), half)
+    fits = (middle - extent)[:, :2] >= low
+    fits &= (middle + extent)[:, :2] <= high
+    np.logical_and.at(inside, owner, fits.all(axis=1))
+    return inside
+
+
+def _matrices(quaternions: FloatArray) -> FloatArray:
+    matrices: FloatArray = Rotation.from_quat(quaternions).as_matrix()
+    return matrices

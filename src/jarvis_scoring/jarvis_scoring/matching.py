@@ -1,0 +1,317 @@
+"""Which brick fills which place, and how far off it is.
+
+Bricks of equal kind and colour are interchangeable: they are assigned to the places (required bricks) so that
+the episode's quality is largest. A place's support may itself be such a brick, so the errors depend on the
+assignment; we start from the errors in ``world`` and repeat with the supports just found until none changes.
+
+In the arrays below axis 0 counts places j, axis 1 bricks i, both in the order of ``ScoreInput.targets``; axis
+m counts the symmetries of a place's shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from jarvis_core.objects import GROUND, ObjectState, TargetObject
+from jarvis_core.pose import FloatArray
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.transform import Rotation
+
+from jarvis_scoring.config import ProtocolConfig, ScoreConfig
+from jarvis_scoring.inputs import ScoreInput
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.intp]
+
+#: The assignment settles after two rounds unless supports of equal kind were swapped; then one or two more.
+_MAX_ROUNDS = 6
+#: Weight of a metre of distance: decides between assignments of equal quality, never against quality.
+_TIE_BREAK = 1e-6
+_FORBIDDEN = 1e3
+
+
+@dataclass(frozen=True, slots=True)
+class Bricks:
+    """The bricks at the end of the episode; rows of missing ones hold their initial poses.
+
+    Attributes:
+        position: (n, 3) metres, ``world``.
+        quaternion: (n, 4) x, y, z, w.
+        displacement_m: (n,) distance from the initial position.
+        present, held, moved: (n,).
+    """
+
+    position: FloatArray
+    quaternion: FloatArray
+    displacement_m: FloatArray
+    present: BoolArray
+    held: BoolArray
+    moved: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places to fill, with all poses that look the same.
+
+    Attributes:
+        position: (n, m, 3) metres, ``world``; ``rotation``: (n, m).
+        allowed: (n, n) a brick i of the kind and colour of place j.
+        support: (n,) index of the place that place j rests on; -1 where it rests on something that is not
+            to be placed.
+        base_rotation, base_offset, base_known: (n,), (n, 3), (n,) how what it rests on was displaced from
+            where it should be, where ``support`` is -1.
+    """
+
+    position: FloatArray
+    rotation: Rotation
+    allowed: BoolArray
+    support: IntArray
+    base_rotation: Rotation
+    base_offset: FloatArray
+    base_known: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Errors and terms of every brick at every place; all arrays (n, n), ``offset`` (n, n, 3).
+
+    Attributes:
+        support, world: position error in metres: relative to the support (inf if missing), in world.
+        s_pos, s_z, s_theta, s_anchor: terms, 0 for a brick that is missing or not moved.
+        pose, pose_ungated: weighted sums.
+        complete: counted in S_comp.
+    """
+
+    support: FloatArray
+    world: FloatArray
+    offset: FloatArray
+    z: FloatArray
+    theta: FloatArray
+    s_pos: FloatArray
+    s_z: FloatArray
+    s_theta: FloatArray
+    s_anchor: FloatArray
+    pose: FloatArray
+    pose_ungated: FloatArray
+    complete: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """``brick[j]`` is the brick taken to fill place j."""
+
+    brick: IntArray
+    bricks: Bricks
+    errors: Errors
+
+
+def match(given: ScoreInput, config: ScoreConfig, protocol: ProtocolConfig) -> Match:
+    """The assignment of bricks to places with the largest quality, and the errors that go with it."""
+    bricks = _bricks(given, config)
+    places = _places(given)
+    in_world = _WorldErrors(bricks, places)
+    errors = _errors(in_world, None, bricks, places, config, protocol)
+    brick = _assign(errors, places, config)
+    best: Match | None = None
+    best_quality = -np.inf
+    rows = np.arange(len(brick))
+    for _ in range(_MAX_ROUNDS):
+        errors = _errors(in_world, brick, bricks, places, config, protocol)
+        quality = float(_quality(errors, config)[rows, brick].sum())
+        if quality > best_quality + 1e-12:
+            best, best_quality = Match(brick, bricks, errors), quality
+        improved = _assign(errors, places, config)
+        if (improved == brick).all():
+            break
+        brick = improved
+    assert best is not None
+    return best
+
+
+def _bricks(given: ScoreInput, config: ScoreConfig) -> Bricks:
+    initial = {s.id: s for s in given.initial.objects}
+    final = {s.id: s for s in given.final.objects}
+    starts = [initial[t.object.id] for t in given.targets]
+    ends = [final.get(start.id) for start in starts]
+    placed = [end if end is not None else start for start, end in zip(starts, ends, strict=True)]
+    position, quaternion = _positions(placed), np.array([s.pose.quaternion for s in placed])
+    displacement = np.linalg.norm(position - _positions(starts), axis=1)
+    present = np.array([end is not None for end in ends])
+    return Bricks(
+        position=position,
+        quaternion=quaternion,
+        displacement_m=displacement,
+        present=present,
+        held=np.array([end is not None and end.held for end in ends]),
+        moved=present & (displacement > config.moved_m),
+    )
+
+
+def _positions(states: Sequence[ObjectState]) -> FloatArray:
+    return np.array([s.pose.position for s in states])
+
+
+def _places(given: ScoreInput) -> Places:
+    targets = given.targets
+    rotation = Rotation.from_quat(np.array([t.object.pose.quaternion for t in targets])[:, None, :])
+    symmetry = Rotation.from_quat(_symmetries(targets))
+    centre = np.array([t.symmetry_centre for t in targets])[:, None, :]
+    # A symmetry S turns about the centre c: x -> S (x - c) + c. Its frame's origin therefore lies at c - S c.
+    origin = centre - symmetry.apply(centre)
+    position = np.array([t.object.pose.position for t in targets])[:, None, :] + rotation.apply(origin)
+    kinds = [(t.object.kind, t.object.colour) for t in targets]
+    numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
+    group = np.array([numbers[kind] for kind in kinds])
+    index = {t.object.id: j for j, t in enumerate(targets)}
+    base_rotation, base_offset, base_known = _bases(given)
+    return Places(
+        position=position,
+        rotation=rotation * symmetry,
+        allowed=group[:, None] == group[None, :],
+        support=np.array([index.get(t.support, -1) for t in targets], dtype=np.intp),
+        base_rotation=base_rotation,
+        base_offset=base_offset,
+        base_known=base_known,
+    )
+
+
+def _symmetries(targets: Sequence[TargetObject]) -> FloatArray:
+    """(n, m, 4); shorter lists are filled up with the identity."""
+    table = np.zeros((len(targets), max(1, *(len(t.symmetries) for t in targets)), 4))
+    table[:, :, 3] = 1.0
+    for row, target in zip(table, targets, strict=True):
+        if target.symmetries:
+            row[: len(target.symmetries)] = target.symmetries
+    return table
+
+
+def _bases(given: ScoreInput) -> tuple[Rotation, FloatArray, BoolArray]:
+    """How the thing under each place was displaced, where that is the ground or a brick that stood before."""
+    initial = {s.id: s for s in given.initial.objects}
+    final = {s.id: s for s in given.final.objects}
+    required = {t.object.id for t in given.targets}
+    quaternion = np.zeros((len(given.targets), 4))
+    quaternion[:, 3] = 1.0
+    offset = np.zeros((len(given.targets), 3))
+    known = np.ones(len(given.targets), dtype=bool)
+    for j, target in enumerate(given.targets):
+        if target.support == GROUND or target.support in required:
+            continue
+        if target.support not in final:
+            known[j] = False
+            continue
+        was, now = initial[target.support].pose, final[target.support].pose
+        if was != now:
+            displaced = now @ was.inverse()
+            quaternion[j], offset[j] = displaced.quaternion, displaced.position
+    return Rotation.from_quat(quaternion), offset, known
+
+
+class _WorldErrors:
+    """Errors that don't depend on the assignment."""
+
+    def __init__(self, bricks: Bricks, places: Places) -> None:
+        angle = _angles(places.rotation.as_quat(), bricks.quaternion)
+        #: (n, n) the symmetry that brings place j nearest to brick i's orientation.
+        self.symmetry: IntArray = angle.argmin(axis=2)
+        self.theta: FloatArray = np.take_along_axis(angle, self.symmetry[:, :, None], axis=2)[:, :, 0]
+        rows = np.arange(len(angle))[:, None]
+        self.offset: FloatArray = bricks.position[None, :, :] - places.position[rows, self.symmetry]
+        self.distance: FloatArray = np.linalg.norm(self.offset, axis=2)
+
+
+def _angles(places: FloatArray, bricks: FloatArray) -> FloatArray:
+    """(n, n, m) rotation angles between unit quaternions (n, m, 4) and (n, 4), radians.
+
+    Between unit quaternions of rotations an angle a apart lies a chord of 2 sin(a / 4), to the nearer of
+    q and -q; unlike the arc cosine of their product it keeps its digits near zero.
+    """
+    a, b = places[:, None, :, :], bricks[None, :, None, :]
+    chord = np.minimum(np.linalg.norm(a - b, axis=3), np.linalg.norm(a + b, axis=3))
+    angles: FloatArray = 4.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
+    return angles
+
+
+def _support_distances(in_world: _WorldErrors, brick: IntArray, bricks: Bricks, places: Places) -> FloatArray:
+    """(n, n) distance to where a brick should be on its support, wherever that one is; inf without support.
+
+    The support, placed perfectly, would be at T_target (or at a pose that looks the same: the one nearest to
+    its actual orientation). It is at T_actual, so everything that rests on it is displaced by
+    D = T_actual T_target^-1 and belongs at D T_j.
+    """
+    loose = places.support >= 0
+    k = np.where(loose, places.support, 0)
+    i = brick[k]
+    chosen = in_world.symmetry[k, i]
+    actual = Rotation.from_quat(bricks.quaternion[i])
+    turned = actual * Rotation.from_quat(places.rotation.as_quat()[k, chosen]).inv()
+    shifted = bricks.position[i] - turned.apply(places.position[k, chosen])
+    quaternion = np.where(loose[:, None], turned.as_quat(), places.base_rotation.as_quat())
+    offset = np.where(loose[:, None], shifted, places.base_offset)
+    known = np.where(loose, bricks.present[i], places.base_known)
+
+    displaced = Rotation.from_quat(quaternion[:, None, :])
+    expected = displaced.apply(places.position) + offset[:, None, :]
+    angle = _angles((displaced * places.rotation).as_quat(), bricks.quaternion)
+    rows = np.arange(len(brick))[:, None]
+    nearest = expected[rows, angle.argmin(axis=2)]
+    distance = np.linalg.norm(bricks.position[None, :, :] - nearest, axis=2)
+    return np.where(known[:, None], distance, np.inf)
+
+
+def _errors(
+    in_world: _WorldErrors,
+    brick: IntArray | None,
+    bricks: Bricks,
+    places: Places,
+    config: ScoreConfig,
+    protocol: ProtocolConfig,
+) -> Errors:
+    """Errors and terms; before the first assignment (``brick`` None) supports count as well placed."""
+    distance = in_world.distance
+    support = distance if brick is None else _support_distances(in_world, brick, bricks, places)
+    z = np.abs(in_world.offset[:, :, 2])
+    scored = bricks.moved[None, :]
+    s_pos = scored * _bell(support if protocol.position == "support" else distance, config.sigma_position_m)
+    s_z = scored * _bell(z, config.sigma_z_m)
+    s_theta = scored * _bell(in_world.theta, np.radians(config.sigma_theta_deg))
+    s_anchor = scored * _bell(distance, config.sigma_anchor_m)
+    # Both: a brick beside its support, both still in the supply, is near the one but not near its place.
+    near = np.maximum(support, distance) <= config.gate_m
+    weights = protocol.weights
+    placed = weights.position * s_pos + weights.anchor * s_anchor
+    shaped = weights.z * s_z + weights.theta * s_theta
+    return Errors(
+        support=support,
+        world=distance,
+        offset=in_world.offset,
+        z=z,
+        theta=in_world.theta,
+        s_pos=s_pos,
+        s_z=s_z,
+        s_theta=s_theta,
+        s_anchor=s_anchor,
+        pose=placed + (shaped * near if protocol.gated else shaped),
+        pose_ungated=placed + shaped,
+        complete=scored & (distance <= config.complete_m) & ~bricks.held[None, :],
+    )
+
+
+def _bell(error: FloatArray, sigma: float) -> FloatArray:
+    bell: FloatArray = np.exp(-0.5 * (error / sigma) ** 2)
+    return bell
+
+
+def _quality(errors: Errors, config: ScoreConfig) -> FloatArray:
+    """(n, n) what each pairing adds to n Q."""
+    quality: FloatArray = config.weight_pose * errors.pose + config.weight_complete * errors.complete
+    return quality
+
+
+def _assign(errors: Errors, places: Places, config: ScoreConfig) -> IntArray:
+    cost = _TIE_BREAK * np.minimum(errors.world, 1.0) - _quality(errors, config)
+    columns: IntArray = linear_sum_assignment(np.where(places.allowed, cost, _FORBIDDEN))[1]
+    return columns
