@@ -1,0 +1,262 @@
+"""The robot: links, drives, gripper and pads, from a RobotModel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from jarvis_core.errors import ConfigError
+from jarvis_core.objects import Box
+from jarvis_core.observation import RobotState
+from jarvis_core.pose import FloatArray, Pose
+from jarvis_robot.meshes import ColouredMesh
+from jarvis_robot.model import RobotModel
+from jarvis_robot.urdf import Joint, Link, Shape
+
+from jarvis_sim.bricks import COLLISION_GROUP, LOOKS_GROUP, ROBOT, add_box, material, surface, to_mujoco
+from jarvis_sim.config import ArmConfig, ContactConfig, GripperDriveConfig
+from jarvis_sim.control import ArmController, GripperController
+from jarvis_sim.engine import Engine
+
+#: What is in the gripper is looked up this often.
+_SAMPLE_S = 0.01
+_PAD_PRIORITY = 2
+_TOOL_SITE = "tool"
+
+
+class Arm:
+    """An arm with a parallel gripper, standing with its base link at the world's origin.
+
+    Attributes:
+        robot: the model it was made from.
+        controller, gripper: take commands; the arm runs them every step.
+    """
+
+    name = "arm"
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        arm: ArmConfig,
+        drive: GripperDriveConfig,
+        contact: ContactConfig,
+        timestep_s: float,
+    ) -> None:
+        if len(arm.kp) != robot.n_joints or len(arm.kd) != robot.n_joints:
+            raise ConfigError(f"arm.kp and arm.kd need {robot.n_joints} numbers", where="config/sim.yaml")
+        self.robot = robot
+        self._config = arm
+        self._drive = drive
+        self._contact = contact
+        gripper = robot.config.gripper
+        self.controller = ArmController(robot.config.arm_joints, robot.limits.acceleration, arm, timestep_s)
+        self.gripper = GripperController(
+            gripper.max_width_m, gripper.force_n, gripper.open_speed_m_s, drive, timestep_s
+        )
+        self._held: frozenset[int] = frozenset()
+
+    def build(self, spec: mujoco.MjSpec) -> None:
+        bodies = {self.robot.config.base_link: spec.worldbody.add_body(name=self.robot.config.base_link)}
+        for joint in self.robot.joints:
+            body = bodies[joint.parent].add_body(
+                name=joint.child, pos=joint.origin.position, quat=to_mujoco(joint.origin)
+            )
+            bodies[joint.child] = body
+            self._add_joint(body, joint)
+        for name, body in bodies.items():
+            body.gravcomp = 1.0
+            self._add_link(spec, body, self.robot.links[name])
+        bodies[self.robot.config.tool_link].add_site(name=_TOOL_SITE, size=[0.002] * 3, group=COLLISION_GROUP)
+        self._add_drives(spec)
+
+    def bind(self, engine: Engine) -> None:
+        self._engine = engine
+        model = engine.model
+        joints = [model.joint(j.name) for j in self.robot.arm_joints]
+        self._qpos = np.array([int(j.qposadr[0]) for j in joints])
+        self._qvel = np.array([int(j.dofadr[0]) for j in joints])
+        fingers = [model.joint(j.name) for j in self.robot.finger_joints]
+        self._finger_qpos = np.array([int(j.qposadr[0]) for j in fingers])
+        self._finger_qvel = np.array([int(j.dofadr[0]) for j in fingers])
+        self._controls = np.array([int(model.actuator(j.name).id) for j in self.robot.arm_joints])
+        self._gripper_control = int(model.actuator("gripper").id)
+        self._pads = tuple(int(model.geom(f"pad {i}").id) for i in range(2))
+        self._site = int(model.site(_TOOL_SITE).id)
+        self._every = engine.steps_in(_SAMPLE_S)
+
+    def reset(self) -> None:
+        home = np.array(self.robot.config.home_rad)
+        width = self.robot.config.gripper.max_width_m
+        self.place(home, width)
+        self._held = frozenset()
+
+    def place(self, joints: FloatArray, width_m: float) -> None:
+        """Put the robot somewhere at once, at rest (initial states and tests)."""
+        data = self._engine.data
+        data.qpos[self._qpos], data.qvel[self._qvel] = joints, 0.0
+        data.qpos[self._finger_qpos], data.qvel[self._finger_qvel] = width_m / 2, 0.0
+        self.controller.hold(np.array(joints))
+        self.gripper.hold(width_m)
+
+    def before_step(self) -> None:
+        data = self._engine.data
+        data.ctrl[self._controls] = self.controller.update(data.qpos[self._qpos], data.qvel[self._qvel])
+        speed = float(data.qvel[self._finger_qvel].sum())
+        data.ctrl[self._gripper_control] = self.gripper.update(self.width_m, speed)
+
+    def after_step(self) -> None:
+        if self._engine.steps % self._every == 0:
+            self._held = self._between_pads()
+
+    def save(self) -> Any:
+        return {
+            "arm": self.controller.save(),
+            "gripper": self.gripper.save(),
+            "held": sorted(self._held),
+        }
+
+    def load(self, state: Any) -> None:
+        self.controller.load(state["arm"])
+        self.gripper.load(state["gripper"])
+        self._held = frozenset(state["held"])
+
+    @property
+    def joints(self) -> FloatArray:
+        """(n,) measured joint positions, rad."""
+        joints: FloatArray = self._engine.data.qpos[self._qpos].copy()
+        return joints
+
+    @property
+    def width_m(self) -> float:
+        """Measured distance between the pads."""
+        return float(self._engine.data.qpos[self._finger_qpos].sum())
+
+    def tool(self) -> Pose:
+        """Pose of the tool frame in ``world``."""
+        self._engine.sync()
+        data = self._engine.data
+        return Pose.from_rotation(data.site_xpos[self._site], data.site_xmat[self._site].reshape(3, 3))
+
+    def state(self) -> RobotState:
+        return RobotState(self._engine.time_s, tuple(self.joints.tolist()), self.width_m, self.tool())
+
+    def holds(self, body: int) -> bool:
+        """Whether both pads touch a body."""
+        return body in self._held
+
+    def _between_pads(self) -> frozenset[int]:
+        contacts = self._engine.contacts()
+        touched: list[set[int]] = []
+        for pad in self._pads:
+            first, second = contacts.geoms[:, 0] == pad, contacts.geoms[:, 1] == pad
+            others = np.concatenate([contacts.bodies[first, 1], contacts.bodies[second, 0]])
+            touched.append(set(others.tolist()))
+        return frozenset(touched[0] & touched[1])
+
+    def _add_joint(self, body: mujoco.MjsBody, joint: Joint) -> None:
+        if joint.kind == "fixed":
+            return
+        kinds = {"revolute": mujoco.mjtJoint.mjJNT_HINGE, "prismatic": mujoco.mjtJoint.mjJNT_SLIDE}
+        finger = joint.name in self.robot.config.finger_joints
+        body.add_joint(
+            name=joint.name,
+            type=kinds[joint.kind],
+            axis=joint.axis,
+            range=[joint.lower, joint.upper],
+            limited=mujoco.mjtLimited.mjLIMITED_TRUE,
+            armature=self._drive.armature_kg if finger else self._config.armature,
+        )
+
+    def _add_link(self, spec: mujoco.MjSpec, body: mujoco.MjsBody, link: Link) -> None:
+        if link.inertial is not None and link.inertial.mass_kg > 0.0:
+            turn = link.inertial.pose.rotation
+            inertia = turn @ link.inertial.inertia @ turn.T
+            body.explicitinertial = True
+            body.mass = link.inertial.mass_kg
+            body.ipos = link.inertial.pose.position
+            body.fullinertia = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        pad = self._pad_of(link)
+        for i, shape in enumerate(link.collisions):
+            if shape is pad:
+                geom = add_box(body, _box_of(shape), self._drive.pad, ROBOT)
+                geom.name, geom.priority = f"pad {self._finger_index(link)}", _PAD_PRIORITY
+            else:
+                self._add_collision(spec, body, shape, f"{link.name} {i}")
+        for i, (pose, mesh) in enumerate(self.robot.visual_meshes(link.name)):
+            _add_look(spec, body, pose, mesh, f"{link.name} look {i}")
+
+    def _finger_index(self, link: Link) -> int:
+        return [joint.child for joint in self.robot.finger_joints].index(link.name)
+
+    def _pad_of(self, link: Link) -> Shape | None:
+        """The collision box at a finger's tip: the one that reaches farthest out of the hand."""
+        if link.name not in (joint.child for joint in self.robot.finger_joints):
+            return None
+        boxes = [shape for shape in link.collisions if shape.size_m is not None]
+        if not boxes:
+            raise ConfigError(f"finger {link.name!r} has no collision box for its pad", where=self.robot.config.urdf)
+        return max(boxes, key=lambda shape: float(shape.pose.position[2]) + _box_of(shape).size_m[2] / 2)
+
+    def _add_collision(self, spec: mujoco.MjSpec, body: mujoco.MjsBody, shape: Shape, name: str) -> None:
+        if shape.size_m is not None:
+            add_box(body, _box_of(shape), self._contact, ROBOT)
+            return
+        spec.add_mesh(name=name, file=str(self.robot.mesh_path(shape)), scale=shape.scale)
+        body.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, pos=shape.pose.position, quat=to_mujoco(shape.pose),
+            group=COLLISION_GROUP, mass=0.0, **surface(self._contact, ROBOT),
+        )  # fmt: skip
+
+    def _add_drives(self, spec: mujoco.MjSpec) -> None:
+        efforts = self.robot.limits.effort
+        for joint, kp, kd, effort in zip(self.robot.arm_joints, self._config.kp, self._config.kd, efforts, strict=True):
+            _add_servo(spec, joint.name, mujoco.mjtTrn.mjTRN_JOINT, kp, kd, float(effort))
+        first, second = (joint.name for joint in self.robot.finger_joints)
+        width = spec.add_tendon(name="gripper width")
+        width.wrap_joint(first, 1.0)
+        width.wrap_joint(second, 1.0)
+        force = self.robot.config.gripper.force_n
+        servo = _add_servo(spec, "gripper", mujoco.mjtTrn.mjTRN_TENDON, self._drive.kp, self._drive.kv, force)
+        servo.target = "gripper width"
+        mimic = spec.add_equality(
+            name="mimic", type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT, name1=second, name2=first,
+            active=True, solref=[0.004, 1.0], solimp=[0.999, 0.9999, 0.001, 0.5, 2.0],
+        )  # fmt: skip
+        mimic.data[:5] = [0.0, 1.0, 0.0, 0.0, 0.0]
+
+
+def _box_of(shape: Shape) -> Box:
+    if shape.size_m is None:
+        raise ValueError("the shape is a mesh, not a box")
+    return Box(shape.pose, shape.size_m)
+
+
+def _add_servo(
+    spec: mujoco.MjSpec, name: str, transmission: mujoco.mjtTrn, kp: float, kd: float, force: float
+) -> mujoco.MjsActuator:
+    """A position drive: force = kp (setpoint - position) - kd speed, limited."""
+    servo = spec.add_actuator(name=name, target=name, trntype=transmission)
+    servo.gaintype = mujoco.mjtGain.mjGAIN_FIXED
+    servo.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+    servo.gainprm[0] = kp
+    servo.biasprm[1], servo.biasprm[2] = -kp, -kd
+    servo.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
+    servo.forcerange = [-force, force]
+    return servo
+
+
+def _add_look(spec: mujoco.MjSpec, body: mujoco.MjsBody, pose: Pose, mesh: ColouredMesh, name: str) -> None:
+    paint = "robot " + " ".join(f"{value:.3f}" for value in mesh.rgba)
+    if spec.material(paint) is None:
+        material(spec, paint, mesh.rgba, shine=0.4)
+    spec.add_mesh(
+        name=name,
+        uservert=mesh.vertices.astype(np.float64).ravel(),
+        userface=mesh.triangles.ravel(),
+        inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,
+    )
+    body.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, pos=pose.position, quat=to_mujoco(pose), material=paint,
+        group=LOOKS_GROUP, contype=0, conaffinity=0, mass=0.0,
+    )  # fmt: skip

@@ -1,0 +1,168 @@
+"""What config/sim.yaml holds: every number of the simulated physics and looks."""
+
+from __future__ import annotations
+
+from jarvis_core.config import Config
+
+
+class EngineConfig(Config, frozen=True):
+    """Numerics of the engine.
+
+    Attributes:
+        timestep_s: length of one step.
+        impratio: frictional to normal constraint impedance; above 1 less slip in grasps.
+        iterations: most iterations of the solver per step.
+        tolerance: relative improvement at which the solver stops.
+    """
+
+    timestep_s: float
+    impratio: float
+    iterations: int
+    tolerance: float
+
+
+class ContactConfig(Config, frozen=True):
+    """A contact surface: sliding friction, contact dimension and MuJoCo's solver parameters."""
+
+    friction: float
+    condim: int
+    solref: tuple[float, float]
+    solimp: tuple[float, float, float]
+
+
+class BrickConfig(Config, frozen=True):
+    """Bodies of loose bricks.
+
+    Attributes:
+        contact: surface of bricks, plate and table.
+        side_gap_m: collision boxes are smaller by this much on each side (neighbours on the grid don't rub).
+        mass_floor_kg, inertia_floor_kg_m2: lighter parts are made this heavy, for the solver's sake.
+    """
+
+    contact: ContactConfig
+    side_gap_m: float
+    mass_floor_kg: float
+    inertia_floor_kg_m2: float
+
+
+class ClutchConfig(Config, frozen=True):
+    """The stud clutch (see clutch.py).
+
+    Attributes:
+        enabled: off gives plain contact.
+        xy_m, yaw_deg, z_m: largest misalignment that engages.
+        press_n_per_stud: pressing force that engages, pull_n_per_stud: pulling force that releases.
+        samples: how many samples in a row the force must last; sample_s: their distance.
+        ramp_s: time in which an engaged brick is drawn to its snapped pose.
+        welds_per_brick: connections the model has room for.
+        solref, solimp: stiffness of an engaged connection.
+    """
+
+    enabled: bool
+    xy_m: float
+    yaw_deg: float
+    z_m: float
+    press_n_per_stud: float
+    pull_n_per_stud: float
+    samples: int
+    sample_s: float
+    ramp_s: float
+    welds_per_brick: int
+    solref: tuple[float, float]
+    solimp: tuple[float, float, float]
+
+
+class ArmConfig(Config, frozen=True):
+    """Drive of the arm's joints.
+
+    Attributes:
+        kp, kd: (n,) position and velocity gains, Nm/rad and Nm s/rad.
+        armature: reflected rotor inertia, kg m^2.
+        start_tolerance_rad: largest distance of a trajectory's start from where the arm stands.
+        path_tolerance_rad: largest deviation on the way; beyond it something blocks the arm.
+        settle_tolerance_rad, settle_speed_rad_s: within both the motion has ended; settle_timeout_s: later than
+            this after the trajectory's end it has failed.
+        stop_s: shortest time in which a cancelled motion comes to a stop.
+    """
+
+    kp: tuple[float, ...]
+    kd: tuple[float, ...]
+    armature: float
+    start_tolerance_rad: float
+    path_tolerance_rad: float
+    settle_tolerance_rad: float
+    settle_speed_rad_s: float
+    settle_timeout_s: float
+    stop_s: float
+
+
+class GripperDriveConfig(Config, frozen=True):
+    """Drive of the fingers and their rubber pads.
+
+    Attributes:
+        kp, kv: gains of the opening's drive, N/m and N s/m.
+        armature_kg: inertia of each finger's drive; light fingers hammer a brick away.
+        pad: surface of the finger pads; it wins over a brick's.
+        reach_tolerance_m: a width within this of the commanded one is reached.
+        stall_speed_m_s: fingers slower than this for stall_s before the width is reached have stalled.
+        timeout_s: a command not ended by then has failed.
+    """
+
+    kp: float
+    kv: float
+    armature_kg: float
+    pad: ContactConfig
+    reach_tolerance_m: float
+    stall_speed_m_s: float
+    stall_s: float
+    timeout_s: float
+
+
+class LayoutConfig(Config, frozen=True):
+    """Search for a free place of each loose brick.
+
+    Attributes:
+        attempts: independent random starts.
+        iterations: relaxation steps of one start.
+        edge_m: free margin inside the supply region's border.
+    """
+
+    attempts: int
+    iterations: int
+    edge_m: float
+
+
+class CameraLooks(Config, frozen=True):
+    """How one simulated camera renders.
+
+    Attributes:
+        shadows: cast shadows.
+        supersample: rendered this many times larger and averaged down (colour only).
+        people: also draws the room around the table, for pictures people look at.
+    """
+
+    shadows: bool
+    supersample: int
+    people: bool
+
+
+class LooksConfig(Config, frozen=True):
+    """Colours (red, green, blue in [0, 1]) and rendering."""
+
+    table_rgb: tuple[float, float, float]
+    plate_rgb: tuple[float, float, float]
+    floor_rgb: tuple[float, float, float]
+    top_camera: CameraLooks
+    overview_camera: CameraLooks
+
+
+class SimConfig(Config, frozen=True):
+    """config/sim.yaml."""
+
+    engine: EngineConfig
+    bricks: BrickConfig
+    clutch: ClutchConfig
+    arm: ArmConfig
+    gripper: GripperDriveConfig
+    layout: LayoutConfig
+    looks: LooksConfig

@@ -1,0 +1,307 @@
+"""A world of rigid bodies: an engine that owns the physics, and components that put things into it.
+
+The engine knows bodies, contacts and time. What the bodies are is known by its components alone: each adds its
+part to the model before it is compiled, finds it again in the compiled model, and acts before and after every
+step. Not thread-safe: the thread that built an engine is the only one to use it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+import mujoco
+import numpy as np
+import numpy.typing as npt
+from jarvis_core.errors import BadInputError, JarvisError
+from jarvis_core.pose import FloatArray, Pose
+
+from jarvis_sim.config import EngineConfig
+
+IntArray = npt.NDArray[np.int32]
+
+#: Everything that decides how the simulation goes on, but for the parts of the model that change as it runs.
+_STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+#: Arrays of the model that components may change while it runs (the ends and frames of equality constraints).
+_RUNTIME_MODEL = ("eq_obj1id", "eq_obj2id", "eq_data")
+_SNAPSHOT_VERSION = 1
+
+
+class WorldError(JarvisError):
+    """The simulation can't go on: its numbers are no longer finite, or something of it ran out."""
+
+
+class Component(Protocol):
+    """A part of a world."""
+
+    @property
+    def name(self) -> str:
+        """Unique in its engine."""
+
+    def build(self, spec: mujoco.MjSpec) -> None:
+        """Add bodies, actuators, … to the model that will be compiled."""
+
+    def bind(self, engine: Engine) -> None:
+        """Look up indices in the compiled model."""
+
+    def reset(self) -> None:
+        """Forget the past and write the initial state into the engine's data (which is at its defaults)."""
+
+    def before_step(self) -> None:
+        """Write controls and forces."""
+
+    def after_step(self) -> None:
+        """Look at what the step did."""
+
+    def save(self) -> Any:
+        """Own state, as values msgspec can encode."""
+
+    def load(self, state: Any) -> None:
+        """Take back what ``save`` gave."""
+
+
+class PassiveComponent:
+    """A component that only stands there: nothing to do per step, nothing to remember."""
+
+    def reset(self) -> None:
+        """Nothing to forget."""
+
+    def before_step(self) -> None:
+        """Nothing to command."""
+
+    def after_step(self) -> None:
+        """Nothing to watch."""
+
+    def save(self) -> Any:
+        return None
+
+    def load(self, state: Any) -> None:
+        """Nothing to take back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contacts:
+    """Contacts of the last step.
+
+    Attributes:
+        geoms, bodies: (n, 2) indices of both sides.
+        normals: (n, 3) unit vectors from the first to the second side, ``world``.
+        forces: (n,) normal force in newton, >= 0.
+    """
+
+    geoms: IntArray
+    bodies: IntArray
+    normals: FloatArray
+    forces: FloatArray
+
+
+class _Snapshot(msgspec.Struct, frozen=True):
+    version: int
+    model: str
+    steps: int
+    state: bytes
+    runtime: dict[str, bytes]
+    components: dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Observer:
+    every: int
+    call: Callable[[], None]
+
+
+class Engine:
+    """Bodies in time.
+
+    Attributes:
+        model, data: MuJoCo's; components read and write them.
+        steps: number of steps since the reset.
+    """
+
+    def __init__(self, components: Sequence[Component], config: EngineConfig) -> None:
+        names = [component.name for component in components]
+        if len(set(names)) != len(names):
+            raise ValueError(f"components need different names, got {names}")
+        self._components = tuple(components)
+        self.config = config
+        self.model = self._compile()
+        self.data = mujoco.MjData(self.model)
+        self.steps = 0
+        self._observers: dict[int, _Observer] = {}
+        self._next_handle = 0
+        self._contacts: Contacts | None = None
+        self._stale = True
+        self._runtime_defaults = {name: getattr(self.model, name).copy() for name in _RUNTIME_MODEL}
+        self._model_hash = self._hash_model()
+        for component in self._components:
+            component.bind(self)
+        self.reset()
+
+    @property
+    def timestep_s(self) -> float:
+        return self.config.timestep_s
+
+    @property
+    def time_s(self) -> float:
+        """Simulated seconds since the reset."""
+        return round(self.steps * self.config.timestep_s, 9)
+
+    def steps_in(self, seconds: float) -> int:
+        """Number of steps that make up a time, at least one."""
+        return max(1, round(seconds / self.config.timestep_s))
+
+    def reset(self) -> None:
+        """Back to the initial state, at time 0."""
+        for name, values in self._runtime_defaults.items():
+            getattr(self.model, name)[:] = values
+        mujoco.mj_resetData(self.model, self.data)
+        self.steps = 0
+        for component in self._components:
+            component.reset()
+        self._forward()
+
+    def step(self) -> None:
+        """One step of time.
+
+        Raises:
+            WorldError: a number is no longer finite.
+        """
+        for component in self._components:
+            component.before_step()
+        mujoco.mj_step(self.model, self.data)
+        self.steps += 1
+        self._contacts = None
+        self._stale = True
+        if not np.isfinite(self.data.qvel.sum()) or not np.isfinite(self.data.qpos.sum()):
+            self._raise_unstable()
+        for component in self._components:
+            component.after_step()
+        for observer in tuple(self._observers.values()):
+            if self.steps % observer.every == 0:
+                observer.call()
+
+    def advance(self, seconds: float) -> None:
+        """So many seconds of steps (rounded; none for 0)."""
+        for _ in range(round(seconds / self.config.timestep_s)):
+            self.step()
+
+    def observe(self, period_s: float, call: Callable[[], None]) -> int:
+        """Have ``call`` called whenever ``period_s`` of simulated time has passed; gives a handle to end it."""
+        self._next_handle += 1
+        self._observers[self._next_handle] = _Observer(self.steps_in(period_s), call)
+        return self._next_handle
+
+    def unobserve(self, handle: int) -> None:
+        self._observers.pop(handle, None)
+
+    def body(self, name: str) -> int:
+        """Index of a body."""
+        return int(self.model.body(name).id)
+
+    def sync(self) -> None:
+        """Bring positions derived from the joints (bodies, geoms, cameras) up to the present state."""
+        if self._stale:
+            mujoco.mj_kinematics(self.model, self.data)
+            mujoco.mj_comPos(self.model, self.data)
+            mujoco.mj_camlight(self.model, self.data)
+            self._stale = False
+
+    def pose(self, body: int) -> Pose:
+        """Pose of a body in ``world``."""
+        self.sync()
+        w, x, y, z = self.data.xquat[body]
+        return Pose(self.data.xpos[body], (x, y, z, w))
+
+    def contacts(self) -> Contacts:
+        """Contacts of the last step."""
+        if self._contacts is None:
+            self._contacts = self._read_contacts()
+        return self._contacts
+
+    def save(self) -> bytes:
+        """The whole state. Loading it gives the same bytes back, and goes on identically."""
+        state = np.empty(mujoco.mj_stateSize(self.model, _STATE))
+        mujoco.mj_getState(self.model, self.data, state, _STATE)
+        snapshot = _Snapshot(
+            version=_SNAPSHOT_VERSION,
+            model=self._model_hash,
+            steps=self.steps,
+            state=state.tobytes(),
+            runtime={name: getattr(self.model, name).tobytes() for name in _RUNTIME_MODEL},
+            components={component.name: component.save() for component in self._components},
+        )
+        return msgspec.msgpack.encode(snapshot)
+
+    def load(self, data: bytes) -> None:
+        """Go back to a saved state.
+
+        Raises:
+            BadInputError: the bytes are no snapshot, or one of another model.
+        """
+        try:
+            snapshot = msgspec.msgpack.decode(data, type=_Snapshot)
+        except msgspec.DecodeError as error:
+            raise BadInputError(f"not a snapshot ({error})") from error
+        if snapshot.version != _SNAPSHOT_VERSION or snapshot.model != self._model_hash:
+            raise BadInputError(
+                "the snapshot is of another world", fix="restore it into a world of the same task and configuration"
+            )
+        for name, raw in snapshot.runtime.items():
+            array = getattr(self.model, name)
+            array[:] = np.frombuffer(raw, dtype=array.dtype).reshape(array.shape)
+        state = np.frombuffer(snapshot.state)
+        mujoco.mj_setState(self.model, self.data, state, _STATE)
+        self._forward()
+        mujoco.mj_setState(self.model, self.data, state, _STATE)  # the forward pass moved the solver's warm start
+        self.steps = snapshot.steps
+        for component in self._components:
+            component.load(snapshot.components[component.name])
+
+    def _compile(self) -> mujoco.MjModel:
+        spec = mujoco.MjSpec()
+        spec.compiler.degree = False
+        spec.compiler.balanceinertia = False
+        option = spec.option
+        option.timestep = self.config.timestep_s
+        option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        option.solver = mujoco.mjtSolver.mjSOL_NEWTON
+        option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+        option.impratio = self.config.impratio
+        option.iterations = self.config.iterations
+        option.tolerance = self.config.tolerance
+        # An unstable state must be seen and told, not silently replaced by the initial one.
+        option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        for component in self._components:
+            component.build(spec)
+        return spec.compile()
+
+    def _hash_model(self) -> str:
+        buffer = np.empty(mujoco.mj_sizeModel(self.model), np.uint8)
+        mujoco.mj_saveModel(self.model, None, buffer)
+        return hashlib.sha256(buffer.tobytes()).hexdigest()
+
+    def _forward(self) -> None:
+        mujoco.mj_forward(self.model, self.data)
+        self._contacts = None
+        self._stale = False
+
+    def _read_contacts(self) -> Contacts:
+        contact = self.data.contact
+        geoms = np.array(contact.geom, np.int32).reshape(-1, 2)
+        address = np.array(contact.efc_address, np.int64)
+        # In an elliptic cone the first row of a contact is its normal force.
+        forces = np.where(address >= 0, self.data.efc_force[np.maximum(address, 0)] if address.size else 0.0, 0.0)
+        normals = np.array(contact.frame, np.float64).reshape(-1, 9)[:, :3]
+        return Contacts(geoms, self.model.geom_bodyid[geoms].astype(np.int32), normals, forces)
+
+    def _raise_unstable(self) -> None:
+        bad = np.flatnonzero(~np.isfinite(self.data.qvel))
+        body = self.model.dof_bodyid[bad[0]] if len(bad) else 0
+        raise WorldError(
+            f"the simulation became unstable at {self.time_s:.3f} s: {self.model.body(body).name!r} "
+            "has no finite velocity any more",
+            fix="restore a snapshot or reset the world; a shorter engine.timestep_s may help",
+        )

@@ -1,0 +1,1 @@
+"""The embedded simulator behind standard ROS interfaces."""

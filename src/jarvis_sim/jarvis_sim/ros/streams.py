@@ -1,0 +1,203 @@
+"""What the simulator publishes, each stream at its rate of simulated time. Called by the world's thread only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from geometry_msgs.msg import Point, TransformStamped, Vector3
+from jarvis_bricks.colours import ColourTable
+from jarvis_core.objects import ConnectionEvent, RigidObject, WorldState
+from jarvis_core.observation import CameraFrame
+from jarvis_core.pose import Pose
+from jarvis_core.ros.conversions import (
+    WORLD_FRAME,
+    event_to_ros,
+    header,
+    pose_to_ros,
+    state_to_ros,
+    time_to_ros,
+)
+from jarvis_interfaces.msg import ConnectionEvent as ConnectionEventMsg
+from jarvis_interfaces.msg import ObjectStates
+from jarvis_robot.model import RobotModel
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import ColorRGBA, String
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+#: States kept for a recorder that lags; losing one would spoil the record.
+STATES_DEPTH = 2000
+CAMERA_FRAME = "camera_optical_frame"
+
+
+@dataclass
+class Pacer:
+    """Tells when something is due: every ``period_s`` of simulated time, at most once per ``wall_s``."""
+
+    period_s: float
+    wall_s: float = 0.0
+    _next_s: float = 0.0
+    _wall_next: float = 0.0
+
+    def due(self, time_s: float) -> bool:
+        now = time.monotonic()
+        if time_s < self._next_s - self.period_s:  # the clock was set back by a reset
+            self._next_s = time_s
+        if time_s + 1e-9 < self._next_s or now < self._wall_next:
+            return False
+        self._next_s = time_s + self.period_s
+        self._wall_next = now + self.wall_s
+        return True
+
+
+class RobotStreams:
+    """/clock, /joint_states, /tf, /tf_static and /robot_description."""
+
+    def __init__(self, node: Node, model: RobotModel, camera_pose: Pose, plate_pose: Pose) -> None:
+        self._model = model
+        self._clock = node.create_publisher(Clock, "/clock", 10)
+        self._joints = node.create_publisher(JointState, "/joint_states", 10)
+        self._tf = node.create_publisher(TFMessage, "/tf", 10)
+        self._tf_pacer = Pacer(0.02, wall_s=0.02)
+        tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
+        fixed = {CAMERA_FRAME: camera_pose, "plate": plate_pose}
+        tf_static.publish(TFMessage(transforms=[transform(0.0, name, pose) for name, pose in fixed.items()]))
+        description = node.create_publisher(String, "/robot_description", LATCHED)
+        description.publish(String(data=model.urdf_with_files()))
+
+    def publish(self, time_s: float, names: Sequence[str], positions: Sequence[float], width_m: float) -> None:
+        """``names`` and ``positions`` (rad) of the arm; the fingers each stand at half the width."""
+        self._clock.publish(Clock(clock=time_to_ros(time_s)))
+        fingers = list(self._model.config.finger_joints)
+        message = JointState(
+            header=header(time_s, ""),
+            name=[*names, *fingers],
+            position=[*positions, *[width_m / 2] * len(fingers)],
+        )
+        self._joints.publish(message)
+        if self._tf_pacer.due(time_s):
+            links = self._model.forward(np.array(positions), width_m)
+            transforms = [transform(time_s, name, pose) for name, pose in links.items()]
+            self._tf.publish(TFMessage(transforms=transforms))
+
+
+class TruthStreams:
+    """/sim/object_states and /sim/connection_events, for evaluator, record and people: never for an agent."""
+
+    def __init__(self, node: Node) -> None:
+        self._states = node.create_publisher(ObjectStates, "/sim/object_states", STATES_DEPTH)
+        self._events = node.create_publisher(ConnectionEventMsg, "/sim/connection_events", STATES_DEPTH)
+        self._state_sequence = 0
+        self._published_events = 0
+        self.pacer = Pacer(0.02)
+
+    def publish_state(self, state: WorldState) -> None:
+        self._states.publish(state_to_ros(state, self._state_sequence))
+        self._state_sequence += 1
+
+    def publish_events(self, events: Sequence[ConnectionEvent]) -> None:
+        """Publish what was not published yet; ``events`` are all since the reset."""
+        for sequence in range(self._published_events, len(events)):
+            self._events.publish(event_to_ros(events[sequence], sequence))
+        self._published_events = len(events)
+
+    def reset(self) -> None:
+        self._published_events = 0
+
+
+class MarkerStream:
+    """/viz/markers: every object as coloured boxes, for RViz."""
+
+    def __init__(self, node: Node) -> None:
+        self._markers = node.create_publisher(MarkerArray, "/viz/markers", LATCHED)
+        self._colours = ColourTable.load(None)
+        self.pacer = Pacer(0.1, wall_s=0.2)
+
+    def publish(self, time_s: float, objects: Sequence[RigidObject]) -> None:
+        markers = [Marker(action=Marker.DELETEALL)]
+        for thing in objects:
+            for box in thing.world_boxes():
+                markers.append(self._marker(time_s, len(markers), thing, box.pose, box.size_m))
+        self._markers.publish(MarkerArray(markers=markers))
+
+    def _marker(
+        self, time_s: float, number: int, thing: RigidObject, pose: Pose, size: tuple[float, float, float]
+    ) -> Marker:
+        red, green, blue = (channel / 255 for channel in self._colours.get(thing.colour).rgb)
+        return Marker(
+            header=header(time_s),
+            ns=thing.id,
+            id=number,
+            type=Marker.CUBE,
+            pose=pose_to_ros(pose),
+            scale=Vector3(x=size[0], y=size[1], z=size[2]),
+            color=ColorRGBA(r=red, g=green, b=blue, a=1.0),
+        )
+
+
+class CameraStream:
+    """One camera: colour, and where asked for depth, with camera_info."""
+
+    def __init__(
+        self, node: Node, prefix: str, capture: Callable[[], CameraFrame], rate_hz: float, *, depth: bool
+    ) -> None:
+        self._capture = capture
+        self._depth = depth
+        self._color = node.create_publisher(Image, f"{prefix}/color/image_raw", 4)
+        self._color_info = node.create_publisher(CameraInfo, f"{prefix}/color/camera_info", 4)
+        if depth:
+            self._depth_image = node.create_publisher(Image, f"{prefix}/depth/image_rect", 4)
+            self._depth_info = node.create_publisher(CameraInfo, f"{prefix}/depth/camera_info", 4)
+        self.pacer = Pacer(1.0 / rate_hz if rate_hz > 0 else float("inf"))
+
+    def publish(self) -> None:
+        frame = self._capture()
+        info = info_message(frame)
+        self._color_info.publish(info)
+        self._color.publish(image_message(frame.time_s, frame.rgb, "rgb8"))
+        if self._depth:
+            self._depth_info.publish(info)
+            self._depth_image.publish(image_message(frame.time_s, frame.depth_m, "32FC1"))
+
+
+def transform(time_s: float, child: str, pose: Pose) -> TransformStamped:
+    message = TransformStamped(header=header(time_s), child_frame_id=child)
+    placed = pose_to_ros(pose)
+    p: Point = placed.position
+    message.transform.translation = Vector3(x=p.x, y=p.y, z=p.z)
+    message.transform.rotation = placed.orientation
+    return message
+
+
+def image_message(time_s: float, pixels: np.ndarray, encoding: str) -> Image:
+    """(height, width[, 3]) pixels as an image; bytes are assigned whole, which is the fast way."""
+    height, width = pixels.shape[:2]
+    data = np.ascontiguousarray(pixels)
+    message = Image(header=header(time_s, CAMERA_FRAME), height=height, width=width, encoding=encoding)
+    message.step = data.strides[0]
+    message.data = data.tobytes()
+    return message
+
+
+def info_message(frame: CameraFrame) -> CameraInfo:
+    k = frame.intrinsics
+    projection = [k.fx, 0.0, k.cx, 0.0, 0.0, k.fy, k.cy, 0.0, 0.0, 0.0, 1.0, 0.0]
+    return CameraInfo(
+        header=header(frame.time_s, CAMERA_FRAME),
+        height=k.height,
+        width=k.width,
+        distortion_model="plumb_bob",
+        d=[0.0] * 5,
+        k=k.matrix().ravel(),
+        r=np.eye(3).ravel(),
+        p=projection,
+    )
+
+
