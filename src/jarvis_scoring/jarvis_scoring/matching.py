@@ -28,8 +28,10 @@ IntArray = npt.NDArray[np.intp]
 
 #: The assignment settles after two rounds unless supports of equal kind were swapped; then one or two more.
 _MAX_ROUNDS = 6
-#: Weight of a metre of distance: decides between assignments of equal quality, never against quality.
-_TIE_BREAK = 1e-6
+#: Weight of a square metre: decides between assignments of equal quality, never against quality. Squared, because
+#: along a line many assignments have equal sums of distances. Capped, so that it stays small for a brick flung away.
+_TIE_BREAK = 1e-7
+_TIE_LIMIT_M = 10.0
 _FORBIDDEN = 1e3
 
 
@@ -312,6 +314,7 @@ def _quality(errors: Errors, config: ScoreConfig) -> FloatArray:
 
 
 def _assign(errors: Errors, places: Places, config: ScoreConfig) -> IntArray:
-    cost = _TIE_BREAK * np.minimum(errors.world, 1.0) - _quality(errors, config)
+    tie_break = _TIE_BREAK * np.minimum(errors.world, _TIE_LIMIT_M) ** 2
+    cost = tie_break - _quality(errors, config)
     columns: IntArray = linear_sum_assignment(np.where(places.allowed, cost, _FORBIDDEN))[1]
     return columns
