@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.errors import BadInputError
+
+from jarvis_bricks.library import LDrawLibrary
 
 #: Direct colours: 0x2RRGGBB opaque, 0x3RRGGBB transparent.
 _DIRECT_OPAQUE = 0x2000000
@@ -57,7 +58,9 @@ class ColourTable:
     def parse(cls, text: str, *, where: str) -> ColourTable:
         """From the ``0 !COLOUR`` lines of an LDConfig.ldr. Raises BadInputError naming file and line."""
         lines = enumerate(text.splitlines(), start=1)
-        found = [_parse_line(line, f"{where}:{n}") for n, line in lines if line.split()[:2] == ["0", "!COLOUR"]]
+        found = [
+            _parse_line(line, f"{where}:{n}") for n, line in lines if line.split()[:2] == ["0", "!COLOUR"]
+        ]
         if not found:
             raise BadInputError("no !COLOUR lines", where=where)
         return cls(found)
@@ -127,7 +130,8 @@ def _contrast(rgb: tuple[int, int, int]) -> tuple[int, int, int]:
 def builtin_colours() -> ColourTable:
     """The common colours, for use without a library."""
     return ColourTable(
-        Colour(code, name, _rgb(f"#{value}"), _rgb(f"#{edge}"), alpha) for code, name, value, edge, alpha in _BUILTIN
+        Colour(code, name, _rgb(f"#{value}"), _rgb(f"#{edge}"), alpha)
+        for code, name, value, edge, alpha in _BUILTIN
     )
 
 

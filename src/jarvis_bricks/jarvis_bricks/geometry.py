@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
 from jarvis_core.objects import Box
 from jarvis_core.pose import FloatArray
 

@@ -7,8 +7,9 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from jarvis_bricks.ldraw.document import Section, normalise, parse_document
 from jarvis_core.errors import BadInputError
+
+from jarvis_bricks.ldraw.document import Section, normalise, parse_document
 
 #: Where systems usually keep the library; looked at last.
 USUAL_FOLDERS = (

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from jarvis_core.pose import FloatArray
 
 from jarvis_bricks.geometry import LDU_M, Mesh
 from jarvis_bricks.ldraw.document import EDGE_COLOUR, MAIN_COLOUR
-from jarvis_core.pose import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,13 @@ class MeshBuilder:
         self.lines(low, high)
 
     def cylinder(
-        self, solid: Cylinder, segments: int, *, low_cap: bool = False, high_cap: bool = True, inside: bool = False
+        self,
+        solid: Cylinder,
+        segments: int,
+        *,
+        low_cap: bool = False,
+        high_cap: bool = True,
+        inside: bool = False,
     ) -> None:
         """``inside``: seen from within, like the bore of a tube."""
         low, high = solid.ring(solid.low, segments), solid.ring(solid.high, segments)

@@ -18,15 +18,16 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
+from jarvis_core.objects import Box
+from jarvis_core.pose import FloatArray, Pose
 
 from jarvis_bricks.geometry import LDU_M, STUD_HEIGHT_M, STUD_RADIUS_M, Connectors, Mesh, PartGeometry
 from jarvis_bricks.mesh_builder import Cylinder, MeshBuilder, Prism, rectangle
 from jarvis_bricks.symmetry import yaw_symmetries
-from jarvis_core.objects import Box
-from jarvis_core.pose import FloatArray, Pose
 
 #: kg/m^3.
 ABS_DENSITY = 1050.0
@@ -86,7 +87,9 @@ def _at(level: float, places: tuple[tuple[float, float], ...]) -> tuple[Point, .
     return tuple((x, y, level) for x, y in places)
 
 
-def _block(part: str, kind: str, width: int, length: int, height: float, *, studs: bool = True) -> ParametricPart:
+def _block(
+    part: str, kind: str, width: int, length: int, height: float, *, studs: bool = True
+) -> ParametricPart:
     """A cuboid: brick, plate or tile, ``length`` studs along x and ``width`` along y."""
     x, y = length * _PITCH / 2, width * _PITCH / 2
     cells = _grid(length, width)
@@ -144,10 +147,10 @@ def _profile(
 def _stairs(profile: tuple[tuple[float, float], ...]) -> Iterator[tuple[float, float, float, float]]:
     """Cuts a convex profile into upright slabs (y0, y1, z0, z1) that lie inside it, at most _STAIR long unless flat."""
     levels = sorted({y for y, _ in profile})
-    for start, end in zip(levels[:-1], levels[1:], strict=True):
+    for start, end in pairwise(levels):
         flat = _span(profile, start, 1) == _span(profile, end, -1)
         cuts = np.linspace(start, end, 2 if flat else math.ceil((end - start) / _STAIR) + 1)
-        for y0, y1 in zip(cuts[:-1], cuts[1:], strict=True):
+        for y0, y1 in pairwise(cuts):
             low0, high0 = _span(profile, float(y0), 1)
             low1, high1 = _span(profile, float(y1), -1)
             low, high = max(low0, low1), min(high0, high1)

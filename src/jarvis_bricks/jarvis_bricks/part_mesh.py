@@ -8,14 +8,14 @@ from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
+from jarvis_core.errors import BadInputError
+from jarvis_core.pose import FloatArray
 
 from jarvis_bricks.colours import ColourTable
 from jarvis_bricks.geometry import Connectors, Mesh
 from jarvis_bricks.ldraw.document import EDGE_COLOUR, MAIN_COLOUR, IntArray, Reference, Section
 from jarvis_bricks.ldraw.frame import directions_from_ldraw, points_from_ldraw
 from jarvis_bricks.mesh_builder import make_mesh
-from jarvis_core.errors import BadInputError
-from jarvis_core.pose import FloatArray
 
 #: Gives the section behind a referenced name, or None.
 Lookup = Callable[[str], Section | None]
@@ -89,8 +89,10 @@ class FlatPart:
     def upright_studs(self) -> Connectors:
         """Where studs stand, whatever way they point."""
         found = [s.matrix for s in self.studs if s.kind is StudKind.STUD]
-        feet = np.array([m[:3, 3] for m in found]).reshape(-1, 3)
         axes = np.array([-m[:3, 1] for m in found]).reshape(-1, 3)
+        # Some parts stretch the primitive below their surface: the foot is where an ordinary stud with this top has it.
+        tops = np.array([m[:3, 3] for m in found]).reshape(-1, 3) + 4.0 * axes
+        feet = tops - 4.0 * _unit(axes)
         return Connectors(points_from_ldraw(feet), _unit(directions_from_ldraw(axes)))
 
     def tubes(self) -> tuple[Connectors, list[str]]:
@@ -99,7 +101,9 @@ class FlatPart:
         # The primitive reaches from its origin to y = -4; the origin's end is the closed one.
         ends = np.array([s.matrix[:3, 3] - 4.0 * s.matrix[:3, 1] for s in found]).reshape(-1, 3)
         axes = np.array([s.matrix[:3, 1] for s in found]).reshape(-1, 3)
-        return Connectors(points_from_ldraw(ends), _unit(directions_from_ldraw(axes))), [s.name for s in found]
+        return Connectors(points_from_ldraw(ends), _unit(directions_from_ldraw(axes))), [
+            s.name for s in found
+        ]
 
 
 def _unit(vectors: FloatArray) -> FloatArray:
@@ -118,7 +122,12 @@ class PartFlattener:
     """
 
     def __init__(
-        self, lookup: Lookup, colours: ColourTable, *, simple: bool = False, low_resolution: Lookup | None = None
+        self,
+        lookup: Lookup,
+        colours: ColourTable,
+        *,
+        simple: bool = False,
+        low_resolution: Lookup | None = None,
     ) -> None:
         self._lookup = lookup
         self._low_resolution = low_resolution
@@ -198,7 +207,9 @@ class PartFlattener:
         triangle_colours, edge_colours = flat.triangle_colours, flat.edge_colours
         if reference.colour != MAIN_COLOUR:
             triangle_colours = np.where(triangle_colours == MAIN_COLOUR, reference.colour, triangle_colours)
-            edge = EDGE_COLOUR if reference.colour == EDGE_COLOUR else self._colours.edge_code(reference.colour)
+            edge = (
+                EDGE_COLOUR if reference.colour == EDGE_COLOUR else self._colours.edge_code(reference.colour)
+            )
             edge_colours = np.where(edge_colours == EDGE_COLOUR, edge, edge_colours)
         return FlatPart(
             triangles,
@@ -233,7 +244,10 @@ def _make_simple_stud() -> FlatPart:
     foot2, top2 = np.roll(foot, -1, axis=0), np.roll(top, -1, axis=0)
     centre = np.tile([0.0, -4.0, 0.0], (8, 1))
     triangles = np.concatenate(
-        [np.stack(corners, axis=1) for corners in ((foot, top2, foot2), (foot, top, top2), (top, centre, top2))]
+        [
+            np.stack(corners, axis=1)
+            for corners in ((foot, top2, foot2), (foot, top, top2), (top, centre, top2))
+        ]
     )
     edges = np.concatenate([np.stack([foot, foot2], axis=1), np.stack([top, top2], axis=1)])
     conditional = np.stack([foot, top, np.roll(foot, 1, axis=0), foot2], axis=1)

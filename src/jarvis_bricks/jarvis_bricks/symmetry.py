@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.spatial import cKDTree
-
 from jarvis_core.pose import FloatArray
+from scipy.spatial import cKDTree
 
 Quaternion = tuple[float, float, float, float]
 
@@ -39,6 +38,6 @@ def yaw_symmetries(
         turned[:, 0] = cosine * spread[:, 0] - sine * spread[:, 1]
         turned[:, 1] = sine * spread[:, 0] + cosine * spread[:, 1]
         distance, _ = tree.query(turned, distance_upper_bound=tolerance_m * 2)
-        if (distance <= tolerance_m).all():
+        if np.all(distance <= tolerance_m):
             found.append(quaternion)
     return tuple(found)

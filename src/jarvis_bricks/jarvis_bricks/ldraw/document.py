@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import read_bytes
 from jarvis_core.pose import FloatArray
@@ -24,7 +23,9 @@ EDGE_COLOUR = 24
 
 IntArray = npt.NDArray[np.int32]
 
-_META = re.compile(r"(!|//|STEP\b|ROTSTEP\b|WRITE\b|PRINT\b|CLEAR\b|PAUSE\b|SAVE\b|BFC\b|NAME:|AUTHOR:|FILE\b)", re.I)
+_META = re.compile(
+    r"(!|//|STEP\b|ROTSTEP\b|WRITE\b|PRINT\b|CLEAR\b|PAUSE\b|SAVE\b|BFC\b|NAME:|AUTHOR:|FILE\b)", re.I
+)
 _NUMBERS = {1: 12, 2: 6, 3: 9, 4: 12, 5: 12}
 
 
@@ -118,7 +119,12 @@ class Section:
     def is_part(self) -> bool:
         """Holds geometry itself, or its header calls it a part: it is one piece, not an assembly of pieces."""
         kind = self.header.get("ldraw_org", "").lower().removeprefix("unofficial_")
-        return not self.shapes.empty or kind.split()[:1] in (["part"], ["subpart"], ["primitive"], ["shortcut"])
+        return not self.shapes.empty or kind.split()[:1] in (
+            ["part"],
+            ["subpart"],
+            ["primitive"],
+            ["shortcut"],
+        )
 
     def where(self, line: int) -> str:
         return f"{self.source}:{line}"
@@ -292,7 +298,8 @@ class _SectionParser:
     def _broken(self, kind: int, count: int, number: int) -> BadInputError:
         tail = " and a file name" if kind == 1 else ""
         return BadInputError(
-            f"a broken line: type {kind} takes a colour, {count} numbers{tail}", where=f"{self.source}:{number}"
+            f"a broken line: type {kind} takes a colour, {count} numbers{tail}",
+            where=f"{self.source}:{number}",
         )
 
     def finish(self) -> Section:

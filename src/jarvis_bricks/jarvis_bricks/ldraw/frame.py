@@ -11,9 +11,9 @@ LDraw frame; here it maps the part frame into the assembly's frame.
 from __future__ import annotations
 
 import numpy as np
+from jarvis_core.pose import FloatArray, Pose
 
 from jarvis_bricks.geometry import LDU_M
-from jarvis_core.pose import FloatArray, Pose
 
 #: Rotation from LDraw's axes to ours.
 FROM_LDRAW: FloatArray = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])

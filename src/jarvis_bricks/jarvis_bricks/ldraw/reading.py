@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from jarvis_core.errors import BadInputError
+from jarvis_core.pose import FloatArray
 
 from jarvis_bricks.assembly import Assembly, Brick
 from jarvis_bricks.catalogue import part_name
@@ -36,8 +38,6 @@ from jarvis_bricks.ldraw.document import (
 from jarvis_bricks.ldraw.frame import pose_from_ldraw
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_bricks.parametric import parametric_part
-from jarvis_core.errors import BadInputError
-from jarvis_core.pose import FloatArray
 
 
 def read_assembly(path: Path, *, library: LDrawLibrary | None) -> Assembly:
@@ -121,7 +121,9 @@ class _Reader:
                 own.append((item, target))
             else:
                 inner = target[1]
-                yield from self._walk(target[0], inner, matrix @ item.matrix, self._inherit(item.colour, colour))
+                yield from self._walk(
+                    target[0], inner, matrix @ item.matrix, self._inherit(item.colour, colour)
+                )
         self._open.pop()
 
     def _close_step(
@@ -165,7 +167,9 @@ class _Reader:
         raise BadInputError(
             f"part {name} is neither in the file, in an LDraw library nor built in",
             where=section.where(reference.line),
-            fix="complete the library" if self.library else "give an LDraw library (--ldraw-library or LDRAWDIR)",
+            fix="complete the library"
+            if self.library
+            else "give an LDraw library (--ldraw-library or LDRAWDIR)",
         )
 
     def _beside(self, name: str) -> Document | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
+from jarvis_core.files import write_text
+
 from jarvis_bricks.assembly import Assembly, Brick
 from jarvis_bricks.ldraw.frame import pose_to_ldraw
-from jarvis_core.files import write_text
 
 
 def write_assembly(path: Path, assembly: Assembly) -> None:
