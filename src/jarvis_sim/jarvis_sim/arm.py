@@ -23,6 +23,8 @@ from jarvis_sim.engine import Engine
 _SAMPLE_S = 0.01
 _PAD_PRIORITY = 2
 _TOOL_SITE = "tool"
+#: MuJoCo's solver parameters of joint limits and of the fingers' coupling: as stiff as the time step allows.
+_STIFF, _STIFF_IMPEDANCE = [0.004, 1.0], [0.999, 0.9999, 0.001, 0.5, 2.0]
 
 
 class Arm:
@@ -166,6 +168,8 @@ class Arm:
             range=[joint.lower, joint.upper],
             limited=mujoco.mjtLimited.mjLIMITED_TRUE,
             armature=self._drive.armature_kg if finger else self._config.armature,
+            solref_limit=_STIFF,
+            solimp_limit=_STIFF_IMPEDANCE,
         )
 
     def _add_link(self, spec: mujoco.MjSpec, body: mujoco.MjsBody, link: Link) -> None:
@@ -195,7 +199,9 @@ class Arm:
             return None
         boxes = [shape for shape in link.collisions if shape.size_m is not None]
         if not boxes:
-            raise ConfigError(f"finger {link.name!r} has no collision box for its pad", where=self.robot.config.urdf)
+            raise ConfigError(
+                f"finger {link.name!r} has no collision box for its pad", where=self.robot.config.urdf
+            )
         return max(boxes, key=lambda shape: float(shape.pose.position[2]) + _box_of(shape).size_m[2] / 2)
 
     def _add_collision(self, spec: mujoco.MjSpec, body: mujoco.MjsBody, shape: Shape, name: str) -> None:
@@ -210,7 +216,9 @@ class Arm:
 
     def _add_drives(self, spec: mujoco.MjSpec) -> None:
         efforts = self.robot.limits.effort
-        for joint, kp, kd, effort in zip(self.robot.arm_joints, self._config.kp, self._config.kd, efforts, strict=True):
+        for joint, kp, kd, effort in zip(
+            self.robot.arm_joints, self._config.kp, self._config.kd, efforts, strict=True
+        ):
             _add_servo(spec, joint.name, mujoco.mjtTrn.mjTRN_JOINT, kp, kd, float(effort))
         first, second = (joint.name for joint in self.robot.finger_joints)
         width = spec.add_tendon(name="gripper width")
@@ -221,7 +229,7 @@ class Arm:
         servo.target = "gripper width"
         mimic = spec.add_equality(
             name="mimic", type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT, name1=second, name2=first,
-            active=True, solref=[0.004, 1.0], solimp=[0.999, 0.9999, 0.001, 0.5, 2.0],
+            active=True, solref=_STIFF, solimp=_STIFF_IMPEDANCE,
         )  # fmt: skip
         mimic.data[:5] = [0.0, 1.0, 0.0, 0.0, 0.0]
 

@@ -189,7 +189,9 @@ def plate_studs(plate: PlateConfig) -> FloatArray:
     """(n, 3) feet of the plate's studs in frame ``plate``."""
     nx, ny = plate.studs
     x, y = np.meshgrid(
-        (np.arange(nx) - (nx - 1) / 2) * STUD_PITCH_M, (np.arange(ny) - (ny - 1) / 2) * STUD_PITCH_M, indexing="ij"
+        (np.arange(nx) - (nx - 1) / 2) * STUD_PITCH_M,
+        (np.arange(ny) - (ny - 1) / 2) * STUD_PITCH_M,
+        indexing="ij",
     )
     return np.stack([x.ravel(), y.ravel(), np.zeros(nx * ny)], axis=1)
 
@@ -197,7 +199,9 @@ def plate_studs(plate: PlateConfig) -> FloatArray:
 def narrowed(box: Box, gap_m: float) -> Box:
     """The box, smaller by ``gap_m`` on each side; top and bottom stay."""
     up = int(np.argmax(np.abs(box.pose.rotation[2])))
-    x, y, z = (size if axis == up else max(size - 2 * gap_m, size / 2) for axis, size in enumerate(box.size_m))
+    x, y, z = (
+        size if axis == up else max(size - 2 * gap_m, size / 2) for axis, size in enumerate(box.size_m)
+    )
     return Box(box.pose, (x, y, z))
 
 
@@ -273,7 +277,9 @@ def _stud_field(feet: FloatArray) -> tuple[npt.NDArray[np.float32], npt.NDArray[
     prism = np.concatenate([bottom, bottom + [0.0, 0.0, STUD_HEIGHT_M]])
     i = np.arange(_STUD_SIDES)
     j = (i + 1) % _STUD_SIDES
-    sides = np.concatenate([np.stack([i, j, j + _STUD_SIDES], 1), np.stack([i, j + _STUD_SIDES, i + _STUD_SIDES], 1)])
+    sides = np.concatenate(
+        [np.stack([i, j, j + _STUD_SIDES], 1), np.stack([i, j + _STUD_SIDES, i + _STUD_SIDES], 1)]
+    )
     fan = np.arange(1, _STUD_SIDES - 1)
     top = np.stack([np.zeros_like(fan), fan, fan + 1], axis=1) + _STUD_SIDES
     faces = np.concatenate([sides, top])

@@ -61,7 +61,11 @@ def _try_backend(backend: str) -> str:
     environment.pop("PYOPENGL_PLATFORM", None)
     try:
         done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_TIMEOUT_S,
         )
     except subprocess.TimeoutExpired:
         return f"no answer in {_PROBE_TIMEOUT_S:.0f} s"
@@ -93,8 +97,12 @@ class Cameras(PassiveComponent):
         for name, (config, _) in self._cameras.items():
             pose = camera_pose(config)
             turned = Pose.from_rotation(pose.position, pose.rotation @ _FLIP)
-            spec.worldbody.add_camera(name=name, pos=pose.position, quat=to_mujoco(turned), fovy=config.fov_y_deg)
-        sizes = [(c.width * looks.supersample, c.height * looks.supersample) for c, looks in self._cameras.values()]
+            spec.worldbody.add_camera(
+                name=name, pos=pose.position, quat=to_mujoco(turned), fovy=config.fov_y_deg
+            )
+        sizes = [
+            (c.width * looks.supersample, c.height * looks.supersample) for c, looks in self._cameras.values()
+        ]
         spec.visual.global_.offwidth = max(width for width, _ in sizes)
         spec.visual.global_.offheight = max(height for _, height in sizes)
         # Multisampling averages depth over edges: surfaces appear where there are none.
@@ -158,7 +166,9 @@ class _Renderer:
         """Make the scene as this camera sees it."""
         if threading.get_ident() != self._thread:
             raise JarvisError(
-                "pictures are taken from two threads", where="simulated camera", fix="let one thread own the world"
+                "pictures are taken from two threads",
+                where="simulated camera",
+                fix="let one thread own the world",
             )
         self._gl.make_current()
         self._option.geomgroup[:] = 0

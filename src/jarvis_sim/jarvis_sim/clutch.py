@@ -145,7 +145,9 @@ class Clutch:
 
     def connections(self) -> tuple[tuple[str, str], ...]:
         """Pairs (upper, lower) of all working connections, sorted."""
-        return tuple(sorted((link.upper, lower) for link in self._state.links.values() for lower in link.studs))
+        return tuple(
+            sorted((link.upper, lower) for link in self._state.links.values() for lower in link.studs)
+        )
 
     def events(self) -> tuple[ConnectionEvent, ...]:
         """Everything since the reset."""

@@ -30,12 +30,12 @@ _STOP_SHARE = 0.5
 class _ArmState(msgspec.Struct):
     phase: str  # idle, running, braking (along the path), stopping (off the path), settling
     hold: list[float]
-    path: list[list[list[float]]] = []  # noqa: RUF012 - msgspec copies it
+    path: list[list[list[float]]] = []
     path_s: float = 0.0
     rate: float = 1.0
-    offset: list[float] = []  # noqa: RUF012
+    offset: list[float] = []
     phase_s: float = 0.0
-    speed: list[float] = []  # noqa: RUF012
+    speed: list[float] = []
     ending: tuple[int, str] = (0, "")
     outcome: tuple[int, str] | None = None
 
@@ -89,7 +89,9 @@ class ArmController:
             raise RefusedError("the arm is moving", fix="cancel the motion or wait for its end")
         hold = self._state.hold
         if trajectory.joint_names != self._names:
-            self._end(Status.EXECUTION_FAILED, f"the trajectory names other joints than {', '.join(self._names)}")
+            self._end(
+                Status.EXECUTION_FAILED, f"the trajectory names other joints than {', '.join(self._names)}"
+            )
             return
         offset = np.array(hold) - trajectory.positions[0]
         worst = int(np.argmax(np.abs(offset)))
@@ -100,7 +102,12 @@ class ArmController:
             )
             return
         self._trajectory = trajectory
-        path = [trajectory.times_s[:, None], trajectory.positions, trajectory.velocities, trajectory.accelerations]
+        path = [
+            trajectory.times_s[:, None],
+            trajectory.positions,
+            trajectory.velocities,
+            trajectory.accelerations,
+        ]
         self._state = _ArmState("running", hold, [array.tolist() for array in path], offset=offset.tolist())
 
     def cancel(self) -> None:

@@ -247,7 +247,8 @@ class Engine:
             raise BadInputError(f"not a snapshot ({error})") from error
         if snapshot.version != _SNAPSHOT_VERSION or snapshot.model != self._model_hash:
             raise BadInputError(
-                "the snapshot is of another world", fix="restore it into a world of the same task and configuration"
+                "the snapshot is of another world",
+                fix="restore it into a world of the same task and configuration",
             )
         for name, raw in snapshot.runtime.items():
             array = getattr(self.model, name)
@@ -255,7 +256,9 @@ class Engine:
         state = np.frombuffer(snapshot.state)
         mujoco.mj_setState(self.model, self.data, state, _STATE)
         self._forward()
-        mujoco.mj_setState(self.model, self.data, state, _STATE)  # the forward pass moved the solver's warm start
+        mujoco.mj_setState(
+            self.model, self.data, state, _STATE
+        )  # the forward pass moved the solver's warm start
         self.steps = snapshot.steps
         for component in self._components:
             component.load(snapshot.components[component.name])
@@ -293,7 +296,9 @@ class Engine:
         geoms = np.array(contact.geom, np.int32).reshape(-1, 2)
         address = np.array(contact.efc_address, np.int64)
         # In an elliptic cone the first row of a contact is its normal force.
-        forces = np.where(address >= 0, self.data.efc_force[np.maximum(address, 0)] if address.size else 0.0, 0.0)
+        forces = np.where(
+            address >= 0, self.data.efc_force[np.maximum(address, 0)] if address.size else 0.0, 0.0
+        )
         normals = np.array(contact.frame, np.float64).reshape(-1, 9)[:, :3]
         return Contacts(geoms, self.model.geom_bodyid[geoms].astype(np.int32), normals, forces)
 

@@ -66,7 +66,8 @@ def lay_out(
         centres = _relaxed(items, targets, supply, config, rng)
         yaws = np.round(rng.uniform(-np.pi, np.pi, len(items)), 4)
         poses = {
-            item.id: _pose(item, centre, float(yaw)) for item, centre, yaw in zip(items, centres, yaws, strict=True)
+            item.id: _pose(item, centre, float(yaw))
+            for item, centre, yaw in zip(items, centres, yaws, strict=True)
         }
         if _is_free(items, poses, targets, supply, config):
             return poses
@@ -92,7 +93,9 @@ def _relaxed(
     middles = rng.uniform(low, high)
     needed = radii[:, None] + radii[None, :] + supply.clearance_m + 2 * _SLACK_M
     np.fill_diagonal(needed, 0.0)
-    keep_off = supply.target_distance_m + np.array([np.linalg.norm(item.centre) for item in items]) + 2 * _SLACK_M
+    keep_off = (
+        supply.target_distance_m + np.array([np.linalg.norm(item.centre) for item in items]) + 2 * _SLACK_M
+    )
     for _ in range(config.iterations):
         push = _push(middles, middles, needed) / 2
         if len(targets):
@@ -138,7 +141,9 @@ def _is_free(
         supply.region.contains(x, y, radius + config.edge_m)
         for (x, y), radius in zip(middles.tolist(), radii.tolist(), strict=True)
     )
-    off = np.linalg.norm(origins[:, None] - targets[None], axis=2) if len(targets) else np.zeros((0,)) + np.inf
+    off = (
+        np.linalg.norm(origins[:, None] - targets[None], axis=2) if len(targets) else np.zeros((0,)) + np.inf
+    )
     return bool(apart.all()) and inside and bool((off >= supply.target_distance_m).all())
 
 
