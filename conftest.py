@@ -3,6 +3,7 @@
 import collections
 import fcntl
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import IO
@@ -15,7 +16,13 @@ _domain = pytest.StashKey[IO[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take a ROS domain that no other test process on this machine holds; the lock ends with the process."""
+    """Give this process a ROS domain, and let tests import helper modules that lie beside them."""
+    config.stash[_domain] = take_a_ros_domain()
+    sys.path += [str(folder) for folder in sorted(config.rootpath.glob("src/*/test"))]
+
+
+def take_a_ros_domain() -> IO[str]:
+    """Set ROS_DOMAIN_ID to one that no other test process on this machine holds, until the file is closed."""
     for domain in TEST_DOMAINS:
         lock = open(Path(tempfile.gettempdir()) / f"ros-domain-{domain}.lock", "w")  # noqa: SIM115 (held while we run)
         try:
@@ -23,9 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
         except BlockingIOError:
             lock.close()
             continue
-        config.stash[_domain] = lock
         os.environ["ROS_DOMAIN_ID"] = str(domain)
-        return
+        return lock
     raise pytest.UsageError(
         "every ROS domain from 1 to 101 is taken by another test run; wait for one to end"
     )

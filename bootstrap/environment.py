@@ -109,7 +109,7 @@ def _base_environment(
         programs.append(layout.ros2_shims / "bin")
         _put_pip_ros_in(layout, python, base)
     if choice.has_ros:
-        base = RUNTIME_DEFAULTS | base
+        base = RUNTIME_DEFAULTS | {"ROS_LOG_DIR": str(layout.log / "ros")} | base
     _set_path(base, "PATH", [*programs, *_entries(base, "PATH")])
     return base | {
         "VIRTUAL_ENV": str(layout.venv),

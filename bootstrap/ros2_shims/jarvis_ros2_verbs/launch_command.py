@@ -53,7 +53,7 @@ def find_launch_file(target: str, words: Sequence[str]) -> tuple[Path, list[str]
 
     :raises BadInputError: when there is none, or more than one.
     """
-    if not words or ":=" in words[0]:
+    if not words or ":=" in words[0] or os.sep in target:
         if not Path(target).is_file():
             raise BadInputError(
                 f"no launch file {target!r}; to take it from a package: ros2 launch PACKAGE FILE"
