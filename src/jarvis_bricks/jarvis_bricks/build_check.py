@@ -96,6 +96,9 @@ def check_build(
     placed = [(b.id, box) for b in bricks for box in placed_boxes(b, catalogue, studs=True)]
     everything = Obstacles.of(placed)
     turn = np.array([order[name] for name, _ in placed])
+    # The studs that a brick is pushed on are inside its own boxes: its path is checked against bodies only.
+    bodies = Obstacles.of((b.id, box) for b in bricks for box in placed_boxes(b, catalogue))
+    body_turn = np.array([order[name] for name in bodies.ids])
     floor = float(ground.pose.position[2]) + STUD_HEIGHT_M
     found = []
     for i, brick in enumerate(bricks):
@@ -103,7 +106,7 @@ def check_build(
         hangs_from = tuple(j.upper_id for j in joints if j.lower_id == brick.id and order[j.upper_id] < i)
         earlier = everything.select(turn < i)
         boxes = placed_boxes(brick, catalogue)
-        covered_by = _covering(boxes, earlier)
+        covered_by = _covering(boxes, bodies.select(body_turn < i))
         options = grip_options(boxes, earlier, fingers, floor_z_m=floor)
         grips = tuple(option for option in options if option.ok)
         problems = {

@@ -177,7 +177,7 @@ def parse_document(data: bytes, *, source: str, name: str) -> Document:
         if command == "FILE" and len(words) == 3:
             if multi and inside:
                 close(parser)
-            elif parser.drew:
+            elif not multi and parser.drew:
                 raise BadInputError("lines before the first FILE", where=f"{source}:{number}")
             multi, inside = True, True
             parser = _SectionParser(words[2], source, number)
