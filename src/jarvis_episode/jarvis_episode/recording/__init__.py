@@ -1,0 +1,1 @@
+"""What one episode leaves on disk: a folder with its record, bag, video and pictures."""
