@@ -5,7 +5,7 @@ NAME = "jarvis_motion"
 setup(
     name=NAME,
     version="0.1.0",
-    description="Motion planning backends behind one protocol, trajectory timing and checks; plain Python, no ROS.",
+    description="Motion planning backends behind one protocol, trajectory timing and checks.",
     license="Apache-2.0",
     maintainer="JARVIS assembly workspace maintainers",
     maintainer_email="maintainers@example.org",

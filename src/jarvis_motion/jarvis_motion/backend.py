@@ -25,7 +25,8 @@ class Plan:
     """A plan or the reason why there is none.
 
     Attributes:
-        status: SUCCEEDED or PLANNING_FAILED (or PRECONDITION_FAILED: the start is in collision or out of limits).
+        status: SUCCEEDED or PLANNING_FAILED (or PRECONDITION_FAILED: the start is in collision or out of
+            limits).
         message: for a failure, what stands in the way, naming links and obstacle ids.
         trajectory: timed, within all limits, checked densely for collisions; None on failure.
     """
@@ -45,9 +46,12 @@ class MotionBackend(Protocol):
         """Replace the collision world (the static table and plate included, given by the caller)."""
 
     def attach(self, object_id: str, boxes: Sequence[Box]) -> None:
-        """Carry boxes (in the tool frame) with the tool; its obstacles of the same id vanish from the world."""
+        """Carry boxes (in the tool frame) with the tool; obstacles of the same id vanish from the world."""
 
     def detach(self) -> None: ...
+
+    def set_gripper_width(self, width_m: float) -> None:
+        """Distance between the pads that later plans assume for the fingers' collision shapes."""
 
     def forward(self, joints: FloatArray) -> Pose:
         """Tool pose in ``world`` of (n,) joint positions."""

@@ -1,0 +1,1 @@
+"""Motion planning backends behind one protocol, trajectory timing and checks."""

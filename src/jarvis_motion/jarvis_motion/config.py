@@ -1,0 +1,77 @@
+"""What config/motion.yaml says."""
+
+from __future__ import annotations
+
+from jarvis_core.config import Config
+
+
+class RrtConfig(Config, frozen=True):
+    """RRT-Connect and shortcutting.
+
+    Attributes:
+        step_rad: distance of collision checks along an edge.
+        max_nodes: of one search.
+        connect_rad: longest edge.
+        attempts: searches with different seeds before giving up.
+        shortcut_iterations: of the path shortcutter.
+    """
+
+    step_rad: float
+    max_nodes: int
+    connect_rad: float
+    attempts: int
+    shortcut_iterations: int
+
+
+class LineConfig(Config, frozen=True):
+    """Straight lines of the tool.
+
+    Attributes:
+        speed_m_s, turn_rad_s: of the tool at speed 1.
+        acceleration_m_s2, turn_acceleration_rad_s2: of the tool, at any speed.
+        step_m, turn_step_rad: distance of the poses that joint positions are solved for.
+        max_joint_step_rad: a larger step of a joint between two poses is refused as a jump.
+        tolerance_m, tolerance_rad: how far the tool may leave the line at any moment.
+    """
+
+    speed_m_s: float
+    turn_rad_s: float
+    acceleration_m_s2: float
+    turn_acceleration_rad_s2: float
+    step_m: float
+    turn_step_rad: float
+    max_joint_step_rad: float
+    tolerance_m: float
+    tolerance_rad: float
+
+
+class MotionConfig(Config, frozen=True):
+    """Planning for one arm.
+
+    Attributes:
+        backend: name of the motion backend.
+        seed: of every random choice; each plan starts from it anew.
+        velocity_scale, acceleration_scale: shares of the published limits used at speed 1.
+        padding_m: distance free motions keep from obstacles, unless they start or end closer.
+        held_shrink_m: by how much held boxes are smaller on every side.
+        check_step_rad: joint step of the final collision check.
+        sample_s: time between points of a trajectory.
+        ik_candidates: number of joint positions considered for one tool pose.
+        limit_margin_rad, limit_penalty_s: a position closer to a joint limit counts as that much longer.
+        rebuild_above: changed boxes from which on the collision world is built anew.
+    """
+
+    backend: str
+    seed: int
+    velocity_scale: float
+    acceleration_scale: float
+    padding_m: float
+    held_shrink_m: float
+    check_step_rad: float
+    sample_s: float
+    ik_candidates: int
+    limit_margin_rad: float
+    limit_penalty_s: float
+    rrt: RrtConfig
+    line: LineConfig
+    rebuild_above: int
