@@ -38,6 +38,8 @@ class Task(msgspec.Struct, frozen=True):
         steps: first and last global build step of the segment, both included.
         scene: bricks that stand at the start, in build order.
         targets: bricks to place, in build order.
+        left_out: number of the model's bricks up to the last step that are in neither, because the cell can't
+            build with them; a baseplate that the build plate stands in for is not counted.
     """
 
     schema: int
@@ -49,6 +51,7 @@ class Task(msgspec.Struct, frozen=True):
     steps: tuple[int, int]
     scene: tuple[PlacedBrick, ...]
     targets: tuple[PlacedBrick, ...]
+    left_out: int = 0
 
     @property
     def n_required(self) -> int:
