@@ -22,9 +22,18 @@ class Peaks:
 
 
 def peaks(trajectory: JointTrajectory) -> Peaks:
-    """Exact peaks of the cubic Hermite: acceleration is linear in a segment, velocity peaks where it is 0."""
+    """Exact peaks of the cubic Hermite through the points."""
     if len(trajectory.times_s) < 2:
         return Peaks(np.abs(trajectory.velocities[0]), np.zeros(len(trajectory.joint_names)))
+    velocity, acceleration = _segment_peaks(trajectory)
+    return Peaks(velocity.max(axis=0), acceleration.max(axis=0))
+
+
+def _segment_peaks(trajectory: JointTrajectory) -> tuple[FloatArray, FloatArray]:
+    """(k - 1, n) largest speed and acceleration within each segment.
+
+    Acceleration is linear in a segment, so it peaks at an end; speed peaks at an end or where acceleration is 0.
+    """
     h = np.diff(trajectory.times_s)[:, None]
     slope = np.diff(trajectory.positions, axis=0) / h
     v0, v1 = trajectory.velocities[:-1], trajectory.velocities[1:]
@@ -33,10 +42,8 @@ def peaks(trajectory: JointTrajectory) -> Peaks:
     change = a1 - a0
     u = np.clip(np.divide(-a0, change, out=np.zeros_like(a0), where=np.abs(change) > 1e-12), 0.0, 1.0)
     inner = v0 + h * (a0 * u + change * u**2 / 2)
-    return Peaks(
-        np.abs(np.concatenate([trajectory.velocities, inner])).max(axis=0),
-        np.abs(np.concatenate([a0, a1])).max(axis=0),
-    )
+    velocity = np.maximum.reduce([np.abs(v0), np.abs(v1), np.abs(inner)])
+    return velocity, np.maximum(np.abs(a0), np.abs(a1))
 
 
 def stretch_needed(
@@ -94,8 +101,8 @@ def dense_positions(trajectory: JointTrajectory, step_rad: float, *, parts: int 
     if len(t) < 2:
         return p.copy()
     h = np.diff(t)[:, None]
-    # How far a joint travels in a segment: the chord, or the faster end's speed for its whole time.
-    reach = np.maximum(np.abs(np.diff(p, axis=0)), h * np.maximum(np.abs(v[:-1]), np.abs(v[1:])))
+    # Steps are bounded by the fastest moment, not by the mean: a cubic is faster in its middle.
+    reach = h * _segment_peaks(trajectory)[0]
     counts = np.maximum(parts, np.ceil(reach.max(axis=1) / step_rad)).astype(int)
     segment = np.repeat(np.arange(len(counts)), counts)
     first = np.cumsum(counts) - counts

@@ -9,7 +9,7 @@ from jarvis_core.pose import FloatArray, Pose
 from jarvis_robot.model import RobotModel
 from scipy.spatial.transform import Rotation
 
-_ITERATIONS = 60
+_ITERATIONS = 40
 _DAMPING = 1e-2
 #: A radian off counts as much as this many metres when the closest position is looked for.
 _METRES_PER_RADIAN = 0.2
@@ -34,7 +34,7 @@ def explain_unreachable(robot: RobotModel, tool: Pose, seeds: Sequence[FloatArra
     ]
     short = f"the tool stays {gap_m * 1000:.0f} mm and {np.degrees(gap_rad):.0f} deg from ({position})"
     if at_limit:
-        return f"joint limit: {', '.join(at_limit)} end their range and {short}"
+        return f"joint limit: with {' and '.join(at_limit)} at the end of the range {short}"
     return f"out of reach: {short}"
 
 

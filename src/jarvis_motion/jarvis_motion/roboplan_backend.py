@@ -35,6 +35,9 @@ _START_TOLERANCE_RAD = 2e-3
 #: Accuracy of inverse kinematics: ten times better than promised.
 _IK_POSITION_M = 1e-6
 _IK_ANGLE_RAD = 1e-5
+#: Turns of the tool for which seeds of inverse kinematics are prepared, and random starts for each.
+_TURNS = 8
+_TRIES = 8
 
 
 class RoboplanBackend:
@@ -56,7 +59,7 @@ class RoboplanBackend:
         self._width_m = 0.0
         self._limits_yaml = _acceleration_limits(robot)
         self._ik = self._inverse_solver()
-        self._ik_seeds = self._spread_positions()
+        self._ik_seeds = [(seed, robot.tool(seed)) for seed in self._spread_positions()]
         self.set_gripper_width(robot.config.gripper.max_width_m)
 
     @property
@@ -119,7 +122,7 @@ class RoboplanBackend:
         found = self._solve(goal, seed)
         if found is not None:
             return found
-        return next((q for s in self._ik_seeds if (q := self._solve(goal, s)) is not None), None)
+        return next((q for s in self._seeds_for(tool) if (q := self._solve(goal, s)) is not None), None)
 
     # -- plans
 
@@ -142,7 +145,7 @@ class RoboplanBackend:
             return fault
         goals = self._goals(begin, tool)
         if not goals:
-            return _failed(explain_unreachable(self._robot, tool, [begin, *self._ik_seeds]))
+            return _failed(explain_unreachable(self._robot, tool, [begin, *self._seeds_for(tool)[:2]]))
         return self._plan_free(begin, goals, _checked_speed(speed))
 
     def plan_line(
@@ -259,7 +262,7 @@ class RoboplanBackend:
         """Different joint positions for a tool pose, best first: near the start, far from joint limits."""
         goal = self._goal(tool)
         found: list[FloatArray] = []
-        for seed in (start, *self._ik_seeds):
+        for seed in (start, *self._seeds_for(tool)):
             q = self._solve(goal, seed)
             if q is not None and all(np.abs(q - other).max() > 0.05 for other in found):
                 found.append(q)
@@ -268,10 +271,8 @@ class RoboplanBackend:
         return sorted(found, key=lambda q: self._cost_s(start, q))
 
     def _cost_s(self, start: FloatArray, goal: FloatArray) -> float:
-        limits = self._robot.limits
-        room = float(np.minimum(goal - limits.lower, limits.upper - goal).min())
-        penalty = self._config.limit_penalty_s if room < self._config.limit_margin_rad else 0.0
-        return float((np.abs(goal - start) / limits.velocity).max()) + penalty
+        penalty = self._config.limit_penalty_s if self._room(goal) < self._config.limit_margin_rad else 0.0
+        return float((np.abs(goal - start) / self._robot.limits.velocity).max()) + penalty
 
     # -- timing and checks
 
@@ -401,14 +402,29 @@ class RoboplanBackend:
         return simple_ik.SimpleIk(self._bare.scene, options)
 
     def _spread_positions(self) -> list[FloatArray]:
-        """Seeds for inverse kinematics: the robot's named positions, then random ones."""
+        """Seeds for inverse kinematics: the named positions, and the ready one with the tool turned about its axis.
+
+        Of several joint positions for one turn the one farthest from joint limits is kept.
+        """
         limits, config = self._robot.limits, self._robot.config
         rng = generator(self._config.seed, "motion", "ik-seeds")
-        middle = np.array(config.ready_rad)
-        spread = [
-            np.clip(middle + rng.normal(0.0, 0.7, len(middle)), limits.lower, limits.upper) for _ in range(5)
-        ]
-        return [middle, np.array(config.home_rad), *spread]
+        ready, tool = np.array(config.ready_rad), self._robot.tool(np.array(config.ready_rad))
+        seeds = [ready, np.array(config.home_rad)]
+        for turn in np.arange(1, _TURNS) * 2 * np.pi / _TURNS:
+            goal = self._goal(tool @ Pose.from_yaw((0.0, 0.0, 0.0), float(turn)))
+            starts = [ready, *(ready + rng.normal(0.0, 0.7, (_TRIES, len(ready))))]
+            found = [self._solve(goal, np.clip(s, limits.lower, limits.upper)) for s in starts]
+            seeds += sorted((q for q in found if q is not None), key=self._room)[-1:]
+        return seeds
+
+    def _seeds_for(self, tool: Pose) -> list[FloatArray]:
+        """The seeds, those with a similar orientation of the tool first."""
+        return [seed for seed, _ in sorted(self._ik_seeds, key=lambda s: s[1].angle_to(tool))]
+
+    def _room(self, joints: FloatArray) -> float:
+        """Distance of the joint closest to a limit from it, rad."""
+        limits = self._robot.limits
+        return float(np.minimum(joints - limits.lower, limits.upper - joints).min())
 
     def _goal(self, tool: Pose) -> Any:
         config = self._robot.config

@@ -9,6 +9,10 @@ from jarvis_core.motion import JointTrajectory
 from jarvis_core.pose import FloatArray
 from scipy.interpolate import CubicSpline
 
+#: So many samples describe a ramp, and so many even the shortest motion: fewer would bend ramps out of shape.
+_RAMP_SAMPLES = 6
+_FEWEST_SAMPLES = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -74,8 +78,13 @@ def timed(
         share = 0.5
     else:
         share = 1.0
-    profile = Profile.fastest(speed, min(max_speed_change, share * float((max_acceleration / slope).min())))
-    count = max(2, int(np.ceil(profile.duration_s / sample_s)))
+    change = min(
+        max_speed_change,
+        share * float((max_acceleration / slope).min()),
+        np.pi * speed / (2 * _RAMP_SAMPLES * sample_s),
+    )
+    profile = Profile.fastest(speed, change)
+    count = max(_FEWEST_SAMPLES, int(np.ceil(profile.duration_s / sample_s)))
     times = np.linspace(0.0, profile.duration_s, count + 1)
     along, v, a = profile.at(times)
     along = np.clip(along, 0.0, 1.0)

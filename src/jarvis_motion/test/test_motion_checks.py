@@ -1,0 +1,107 @@
+"""Timing and checks of trajectories, without any planner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jarvis_core.motion import JointTrajectory
+from jarvis_core.pose import FloatArray
+from jarvis_motion.checks import dense_positions, limit_faults, peaks, stretch_needed, stretched
+from jarvis_motion.timing import Profile, timed
+
+NAMES = ("a", "b")
+
+
+def sampled(trajectory: JointTrajectory, count: int = 20001) -> tuple[FloatArray, FloatArray]:
+    """Times and positions as executed."""
+    times = np.linspace(0.0, trajectory.duration_s, count)
+    return times, np.array([trajectory.sample(float(t)) for t in times])
+
+
+def cubic() -> JointTrajectory:
+    """A single segment from rest to rest: speed peaks at 1.5 / T half-way, acceleration at 6 / T^2 at the ends."""
+    zeros = np.zeros((2, 2))
+    return JointTrajectory(NAMES, np.array([0.0, 2.0]), np.array([[0.0, 0.0], [1.0, -0.5]]), zeros, zeros)
+
+
+def test_peaks_of_a_cubic_are_those_of_the_textbook() -> None:
+    found = peaks(cubic())
+    np.testing.assert_allclose(found.velocity, [0.75, 0.375])
+    np.testing.assert_allclose(found.acceleration, [1.5, 0.75])
+
+
+def test_peaks_do_not_believe_what_is_written() -> None:
+    """Accelerations of 0 beside points that demand a jump."""
+    times = np.array([0.0, 0.1, 0.2])
+    positions = np.array([[0.0, 0.0], [0.5, 0.0], [0.5, 0.0]])
+    zeros = np.zeros((3, 2))
+    trajectory = JointTrajectory(NAMES, times, positions, zeros, zeros)
+    assert peaks(trajectory).acceleration[0] == pytest.approx(300.0)
+
+
+def test_stretching_brings_a_trajectory_within_limits() -> None:
+    velocity, acceleration = np.array([0.3, 0.3]), np.array([0.1, 1.0])
+    factor = stretch_needed(cubic(), velocity, acceleration)
+    assert factor == pytest.approx(np.sqrt(15.0))
+    slower = stretched(cubic(), factor)
+    wide = np.array([10.0, 10.0])
+    assert limit_faults(slower, -wide, wide, velocity, acceleration) == []
+    assert stretch_needed(slower, velocity, acceleration) == pytest.approx(1.0)
+
+
+def test_faults_name_the_joint_and_the_limit() -> None:
+    wide, one = np.array([10.0, 10.0]), np.array([1.0, 1.0])
+    assert limit_faults(cubic(), -one / 4, one, one, wide) == ["b leaves its range: -0.5000 to 0.0000 rad"]
+    assert limit_faults(cubic(), -wide, wide, one / 2, wide) == ["a moves at 0.750 rad/s, limit 0.500"]
+    assert limit_faults(cubic(), -wide, wide, one, one) == ["a accelerates by 1.50 rad/s^2, limit 1.00"]
+
+
+def test_dense_positions_leave_no_gap_and_lie_on_the_executed_path() -> None:
+    trajectory = cubic()
+    dense = dense_positions(trajectory, 0.002)
+    assert np.abs(np.diff(dense, axis=0)).max() <= 0.002
+    np.testing.assert_array_equal(dense[[0, -1]], trajectory.positions[[0, -1]])
+    _, executed = sampled(trajectory)
+    gaps = np.abs(executed[:, None, :] - dense[None, ::25, :]).max(axis=2).min(axis=0)
+    assert gaps.max() < 1e-4
+
+
+@settings(max_examples=50, deadline=None)
+@given(max_speed=st.floats(0.05, 5.0), max_acceleration=st.floats(0.1, 20.0))
+def test_a_profile_runs_from_rest_to_rest_within_its_bounds(
+    max_speed: float, max_acceleration: float
+) -> None:
+    profile = Profile.fastest(max_speed, max_acceleration)
+    times = np.linspace(0.0, profile.duration_s, 4001)
+    s, v, a = profile.at(times)
+    assert s[0] == pytest.approx(0.0, abs=1e-9)
+    assert s[-1] == pytest.approx(1.0, abs=1e-9)
+    assert v[[0, -1]] == pytest.approx(0.0, abs=1e-9)
+    assert v.max() <= max_speed * (1 + 1e-9)
+    assert np.abs(a).max() <= max_acceleration * (1 + 1e-9)
+    # The three are each other's derivatives.
+    d = 1e-3 * profile.ramp_s
+    inside = times[(times > d) & (times < profile.duration_s - d)]
+    (s0, v0, _), (_, v, a), (s1, v1, _) = (profile.at(inside + shift) for shift in (-d, 0.0, d))
+    np.testing.assert_allclose((s1 - s0) / (2 * d), v, atol=1e-4 * profile.speed)
+    np.testing.assert_allclose((v1 - v0) / (2 * d), a, atol=1e-2 * np.abs(a).max())
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), points=st.integers(2, 12))
+def test_timed_paths_pass_through_their_points_within_limits(seed: int, points: int) -> None:
+    rng = np.random.default_rng(seed)
+    path = np.cumsum(rng.normal(0.0, 0.05, (points, 2)) + [0.1, -0.05], axis=0)
+    velocity, acceleration = np.array([1.0, 0.5]), np.array([2.0, 4.0])
+    trajectory = timed(
+        NAMES, path, max_velocity=velocity, max_acceleration=acceleration, sample_s=0.01, max_speed=0.9
+    )
+    found = peaks(trajectory)
+    assert (found.velocity <= velocity * 1.02).all()
+    assert (found.acceleration <= acceleration * 1.1).all()
+    np.testing.assert_array_equal(trajectory.positions[[0, -1]], path[[0, -1]])
+    dense = dense_positions(trajectory, 1e-3)
+    for point in path:
+        assert np.linalg.norm(dense - point, axis=1).min() < 2e-3
