@@ -1,0 +1,1 @@
+"""Running many episodes, comparing them, and pages that show one."""
