@@ -126,11 +126,11 @@ def _colcon_build(layout: Layout, choice: RosChoice, env: Mapping[str, str], sta
 
 
 def colcon_command(layout: Layout, choice: RosChoice, names: Iterable[str]) -> list[str | Path]:
-    cmake_arguments = ["-DCMAKE_BUILD_TYPE=Release", "--no-warn-unused-cli"]
+    cmake_arguments = ["--no-warn-unused-cli"]
     if choice.way is RosWay.PIP:
-        cmake_arguments.append("-DJARVIS_SKIP_CPP=ON")
+        cmake_arguments += ["-DJARVIS_QUICK_BUILD=ON", "-DCMAKE_C_FLAGS=-O1", "-DCMAKE_CXX_FLAGS=-O1"]
     else:
-        cmake_arguments.append(f"-DPython3_EXECUTABLE={layout.venv_python}")
+        cmake_arguments += ["-DCMAKE_BUILD_TYPE=Release", f"-DPython3_EXECUTABLE={layout.venv_python}"]
     return [
         *(layout.venv_python, "-m", "colcon", "--log-base", layout.log / "colcon", "build"),
         *("--base-paths", layout.sources, "--build-base", layout.build, "--install-base", layout.install),
