@@ -220,7 +220,9 @@ def _baked_link(link: str, boxes: tuple[Box, ...], parent: str) -> str:
 
 def _collision(box: Box) -> str:
     xyz = " ".join(f"{v:.9f}" for v in box.pose.position)
-    rpy = " ".join(f"{v:.9f}" for v in Rotation.from_quat(box.pose.quaternion).as_euler("xyz"))
+    # A box on its side has a pitch of 90 degrees, where one of many right triples of angles is as good as any.
+    angles = Rotation.from_quat(box.pose.quaternion).as_euler("xyz", suppress_warnings=True)
+    rpy = " ".join(f"{v:.9f}" for v in angles)
     size = " ".join(f"{v:.9f}" for v in _size(box))
     return (
         f'<collision><origin xyz="{xyz}" rpy="{rpy}"/><geometry><box size="{size}"/></geometry></collision>'

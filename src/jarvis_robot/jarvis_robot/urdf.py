@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import xacro  # type: ignore[import-untyped]
+import xacro
 from jarvis_core.errors import BadInputError
 from jarvis_core.pose import FloatArray, Pose
 from scipy.spatial.transform import Rotation

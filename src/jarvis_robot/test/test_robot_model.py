@@ -141,7 +141,8 @@ def test_home_leaves_the_top_camera_s_picture_empty() -> None:
 
 def test_named_positions_are_within_limits_and_point_down() -> None:
     for joints in (np.array(PANDA.config.home_rad), np.array(PANDA.config.ready_rad)):
-        assert (joints > PANDA.limits.lower).all() and (joints < PANDA.limits.upper).all()
+        assert (joints > PANDA.limits.lower).all()
+        assert (joints < PANDA.limits.upper).all()
         assert PANDA.tool(joints).rotation[2, 2] == pytest.approx(-1.0, abs=1e-6)
 
 
@@ -179,7 +180,8 @@ def test_forward_of_many_equals_forward_of_each() -> None:
 
 def test_urdf_with_files_names_files_that_exist() -> None:
     text = PANDA.urdf_with_files()
-    assert '"package://' not in text and '"file://' in text
+    assert '"package://' not in text
+    assert '"file://' in text
     again, _ = parse_urdf(text, where="test")
     assert again.keys() == PANDA.links.keys()
 
