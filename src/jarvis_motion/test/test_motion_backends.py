@@ -16,10 +16,10 @@ from jarvis_core.objects import Box
 from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.status import Status
 from jarvis_motion.backend import MotionBackend, Obstacle, Plan
-from jarvis_motion.factory import BACKENDS, make_backend
 from jarvis_motion.checks import dense_positions, limit_faults
 from jarvis_motion.config import MotionConfig
 from jarvis_motion.contacts import ContactFinder
+from jarvis_motion.factory import BACKENDS, make_backend
 from jarvis_robot.model import RobotModel
 
 PANDA = RobotModel.load("panda")
