@@ -126,7 +126,7 @@ def _colcon_build(layout: Layout, choice: RosChoice, env: Mapping[str, str], sta
 
 
 def colcon_command(layout: Layout, choice: RosChoice, names: Iterable[str]) -> list[str | Path]:
-    cmake_arguments = ["--no-warn-unused-cli"]
+    cmake_arguments: list[str] = []
     if choice.way is RosWay.PIP:
         cmake_arguments += ["-DJARVIS_QUICK_BUILD=ON", "-DCMAKE_C_FLAGS=-O1", "-DCMAKE_CXX_FLAGS=-O1"]
     else:
