@@ -12,6 +12,8 @@ from jarvis_scoring.protocol import BrickScore, EpisodeScore
 #: Below this an offset or angle is not worth a word beside a larger fault.
 _NEGLIGIBLE_M = 0.0005
 _NEGLIGIBLE_RAD = math.radians(1.5)
+#: Farther away than this a distance says more than an offset along each axis.
+_FAR_M = 0.05
 
 
 def to_json(score: EpisodeScore) -> str:
@@ -30,7 +32,7 @@ def fault(brick: BrickScore) -> str:
     if brick.held:
         return "still in the gripper"
     where = _misplacement(brick)
-    if brick.e_pos_world_m is not None and brick.e_pos_world_m > 0.05:
+    if brick.e_pos_world_m is not None and brick.e_pos_world_m > _FAR_M:
         return where
     return "; ".join(word for word in (where, _connections(brick)) if word) or "just outside the tolerance"
 
@@ -39,7 +41,7 @@ def _misplacement(brick: BrickScore) -> str:
     if brick.offset_m is None or brick.e_pos_world_m is None or brick.e_theta_rad is None:
         return ""
     words = []
-    if brick.e_pos_world_m > 0.05:
+    if brick.e_pos_world_m > _FAR_M:
         words.append(f"{brick.e_pos_world_m * 1000:.0f} mm from its place")
     else:
         axes = zip(brick.offset_m, ("x", "y", "z"), strict=True)

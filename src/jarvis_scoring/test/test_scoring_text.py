@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import msgspec
 import pytest
 from episode_factory import BRICKS, CONNECTIONS, make_record, start_pose, target_pose
 from jarvis_core.config import load_config
@@ -46,6 +47,12 @@ def test_faults_are_named(
 ) -> None:
     result = score(make_record(final, held=held, connections=connections), CONFIG)
     assert fault(result.bricks[3]) == words
+
+
+def test_a_small_error_is_a_fault_where_the_tolerance_is_smaller() -> None:
+    strict = msgspec.structs.replace(CONFIG, exact_m=0.0001)
+    result = score(make_record({"b4": target_pose("b4").translated((0.0002, 0, 0))}), strict)
+    assert fault(result.bricks[3]) == "just outside the tolerance"
 
 
 def test_headlines() -> None:

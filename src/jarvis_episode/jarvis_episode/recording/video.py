@@ -6,8 +6,9 @@ exchanged) and libvpx (BSD-3-Clause), and VP9 is a royalty-free format. Rejected
 libx264 and libx265, GPL), imageio-ffmpeg (a GPL ffmpeg), MPEG-4 part 2 (``mp4v``: no browser plays it), H.264 of
 this wheel (only through hardware). ``.mp4`` with VP9 plays in Chromium, Firefox and Safari 16+.
 
-Measured (640x480, one core): 25-45 ms a frame. Frames are therefore encoded by a thread of their own while the
-caller goes on; OpenCV releases the interpreter lock.
+Measured (640x480, a picture of the cell, one core): 26 ms and 1.8 kB a frame. Frames are therefore encoded by a
+thread of their own while the caller goes on; OpenCV releases the interpreter lock, but lets nobody choose a faster
+setting of the encoder.
 """
 
 from __future__ import annotations
