@@ -17,7 +17,6 @@ from functools import cache
 from typing import Any
 
 import moderngl
-
 from jarvis_core.errors import MissingCapabilityError
 
 #: In the order they are tried.
@@ -92,7 +91,9 @@ def working_backend() -> str:
         if failure is None:
             return backend
         failures.append(f"{backend}: {failure}")
-    raise MissingCapabilityError(f"no headless OpenGL ({'; '.join(failures)})", where="rendering", fix=_INSTALL)
+    raise MissingCapabilityError(
+        f"no headless OpenGL ({'; '.join(failures)})", where="rendering", fix=_INSTALL
+    )
 
 
 def probe(backend: str) -> str | None:

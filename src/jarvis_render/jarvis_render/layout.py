@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
 from jarvis_bricks.geometry import BRICK_HEIGHT_M, PLATE_HEIGHT_M, STUD_HEIGHT_M, STUD_PITCH_M
 from jarvis_core.errors import BadInputError
 from jarvis_core.pose import FloatArray
+
 from jarvis_render.config import ManualConfig
 from jarvis_render.plate import PlateSpan
 from jarvis_render.scene import Drawable, PartSource
@@ -113,8 +113,11 @@ def _parts_grid(counts: Sequence[int], left: int, config: ManualConfig) -> tuple
         cell -= 1
 
 
-def axes_text(layout: PageLayout) -> str:
+def axes_text(layout: PageLayout, config: ManualConfig) -> str:
     """The words that relate the pages to the build plate: directions, scale, origin and piece of plate shown."""
+    marked = ", where the red line (x axis) and the green line (y axis) cross" if config.axes_marker else ""
+    if config.grid_studs:
+        marked += f"; a line is drawn on the plate every {config.grid_studs} studs from there"
     view, span = layout.view, layout.span
     origin_u, origin_v = view.project([[0.0, 0.0, 0.0]])[0]
     stud_x = view.step_px([STUD_PITCH_M, 0.0, 0.0])
@@ -127,8 +130,8 @@ def axes_text(layout: PageLayout) -> str:
         f"(0, 0) is the top left pixel. Frame 'plate': origin in the middle of the plate's top surface, which has "
         f"{layout.plate_studs[0]} x {layout.plate_studs[1]} studs along x and y; z points up; 1 stud = 8 mm, "
         f"1 brick height = 9.6 mm = 3 plate heights.\n"
-        f"The plate's origin (a crossing between four studs) is at u = {origin_u:.2f}, v = {origin_v:.2f}. From any "
-        f"point, 1 stud along the plate's +x moves {_words(stud_x)}; 1 stud along +y moves {_words(stud_y)}; "
+        f"The plate's origin (a crossing between four studs) is at u = {origin_u:.2f}, v = {origin_v:.2f}{marked}. "
+        f"From any point, 1 stud along the plate's +x moves {_words(stud_x)}; 1 stud along +y moves {_words(stud_y)}; "
         f"1 plate height (3.2 mm) up moves (0.00, {plate_z:+.2f}) px; 1 brick height up moves "
         f"(0.00, {brick_z:+.2f}) px.\n"
         f"So a point (x, y, z) in metres of frame 'plate' is at u = {origin_u:.2f} {_term(stud_x[0])}*x/0.008 "

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageDraw, ImageFont
-
 from jarvis_bricks.colours import ColourTable
 from jarvis_bricks.geometry import STUD_PITCH_M
 from jarvis_core.cell import PlateConfig
 from jarvis_core.manual import Manual, ManualPage, PartCount
 from jarvis_core.pose import FloatArray, Pose
+from PIL import Image, ImageDraw, ImageFont
+
 from jarvis_render.config import ManualConfig
 from jarvis_render.gl import GlContext, shared_context
 from jarvis_render.layout import Kind, PageLayout, axes_text, brick_corners, count_parts, plan_pages
-from jarvis_render.paint import Palette, Rgb, unit_rgb
+from jarvis_render.paint import Palette, unit_rgb
 from jarvis_render.plate import PlateLook, plate_figure
 from jarvis_render.scene import Canvas, Drawable, Painter, PartSource, Pen
 from jarvis_render.view import OrthoView, fit_view
@@ -28,6 +28,8 @@ _BOX_FILL, _BOX_EDGE = (232, 241, 250), (150, 176, 204)
 _AXIS_RGB = ((214, 40, 40), (30, 150, 60), (40, 80, 210))
 #: A stud distance on the page at which lines have their nominal width; denser pages get finer lines.
 _NOMINAL_STUD_PX = 13.0
+#: Outlines come farther forward than edges, before the studs around a brick's foot.
+_OUTLINE_LIFT = 1.3
 #: Length of a dash and its gap where a hidden new brick is marked.
 _DASH_M = 0.0032
 
@@ -57,7 +59,7 @@ def render_manual(
         PartCount(part, parts.geometry(part).description, colour, colours.get(colour).words, count)
         for (part, colour), count in loose.items()
     )
-    return Manual(pages, counts, axes_text(layout))
+    return Manual(pages, counts, axes_text(layout, config))
 
 
 def render_pages(
@@ -94,7 +96,9 @@ def render_part(
     context = context or shared_context()
     with context.active() as gl:
         painter = Painter(gl, parts, Palette(colours))
-        picture = _part_picture(painter, parts, config, (part, colour), size_px, np.inf, config.background_rgb)
+        picture = _part_picture(
+            painter, parts, config, (part, colour), size_px, np.inf, config.background_rgb
+        )
         painter.release()
     return encode_png(picture)
 
@@ -110,7 +114,12 @@ class _Artist:
     """Draws the pages of one manual in order, keeping what earlier pages have drawn."""
 
     def __init__(
-        self, painter: Painter, parts: PartSource, config: ManualConfig, layout: PageLayout, thickness_m: float
+        self,
+        painter: Painter,
+        parts: PartSource,
+        config: ManualConfig,
+        layout: PageLayout,
+        thickness_m: float,
     ) -> None:
         self._painter = painter
         self._parts = parts
@@ -153,36 +162,45 @@ class _Artist:
             unit_rgb(config.plate_edge_rgb),
             unit_rgb(config.grid_rgb),
             config.grid_studs,
+            (unit_rgb(_AXIS_RGB[0]), unit_rgb(_AXIS_RGB[1])) if config.axes_marker else None,
         )
         view = self._layout.view
         self._painter.figure(plate_figure(self._layout.span, self._thickness_m, look, view.axes))
 
-    def _drawing(self, earlier: Sequence[Drawable], new: Sequence[Drawable], *, highlight: bool) -> Image.Image:
+    def _drawing(
+        self, earlier: Sequence[Drawable], new: Sequence[Drawable], *, highlight: bool
+    ) -> Image.Image:
         self._painter.copy(self._ground, self._page)
         self._begin(self._page)
         hidden: list[Drawable] = []
         if highlight:
-            accent = self._pen(self._config.accent_px)
+            accent = self._pen(self._config.accent_px, lift=_OUTLINE_LIFT)
             hidden = [b for b in new if self._painter.visible_share(b) < self._config.ghost_below]
             self._painter.outline(new, unit_rgb(self._config.accent_rgb), accent)
         self._painter.opaque(new)
         self._painter.transparent([*((b, self._config.fade) for b in earlier), *((b, 0.0) for b in new)])
         for brick in hidden:
             dashes = _dashed_box(brick, self._parts, self._layout.view)
-            self._painter.overlay(dashes, unit_rgb(self._config.accent_rgb), self._pen(self._config.accent_px / 3))
+            self._painter.overlay(
+                dashes, unit_rgb(self._config.accent_rgb), self._pen(self._config.accent_px / 3)
+            )
         return _shrunk(self._painter.read(self._page), self._config.supersampling)
 
     def _begin(self, canvas: Canvas) -> None:
         self._painter.begin(canvas, self._layout.view, self._pen(self._config.edge_px))
 
-    def _pen(self, width_px: float) -> Pen:
-        """A pen of so many reference pixels; finer where studs are close together on the page."""
+    def _pen(self, width_px: float, lift: float = 0.6) -> Pen:
+        """A pen of so many reference pixels; finer where studs are close together on the page.
+
+        Args:
+            lift: how far lines are drawn in front of where they are, in widths on the steepest face seen.
+        """
         view = self._layout.view
         stud_px = view.px_per_m * STUD_PITCH_M / self._config.unit
         page_px = width_px * self._config.unit * min(1.3, max(0.6, stud_px / _NOMINAL_STUD_PX))
         # On a face seen at this latitude, one pixel across the line is up to cot(latitude) pixels deep.
         slope = 1.0 / np.tan(np.radians(view.latitude_deg))
-        return Pen(page_px * self._config.supersampling, 0.6 * page_px * max(slope, 1.0) / view.px_per_m)
+        return Pen(page_px * self._config.supersampling, lift * page_px * max(slope, 1.0) / view.px_per_m)
 
     def _write_header(self, image: Image.Image, number: int, step: Sequence[Drawable]) -> None:
         unit = self._config.unit
@@ -193,13 +211,17 @@ class _Artist:
         if counts:
             self._draw_parts_list(image, draw, counts)
 
-    def _draw_parts_list(self, image: Image.Image, draw: ImageDraw.ImageDraw, counts: dict[Kind, int]) -> None:
+    def _draw_parts_list(
+        self, image: Image.Image, draw: ImageDraw.ImageDraw, counts: dict[Kind, int]
+    ) -> None:
         layout, unit = self._layout, self._config.unit
         cell, top = layout.cell_px, round(6 * unit)
         columns = min(layout.columns, len(counts))
         rows = -(-len(counts) // layout.columns)
         box = (layout.left_px, top, layout.left_px + columns * cell + round(4 * unit), top + rows * cell)
-        draw.rounded_rectangle(box, radius=5 * unit, fill=_BOX_FILL, outline=_BOX_EDGE, width=max(1, round(unit)))
+        draw.rounded_rectangle(
+            box, radius=5 * unit, fill=_BOX_FILL, outline=_BOX_EDGE, width=max(1, round(unit))
+        )
         for index, (kind, count) in enumerate(counts.items()):
             row, column = divmod(index, layout.columns)
             left, upper = layout.left_px + round(2 * unit) + column * cell, top + row * cell

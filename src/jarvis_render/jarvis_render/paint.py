@@ -39,7 +39,9 @@ class Palette:
         if code not in self._paints:
             colour = self._table.get(code)
             face = unit_rgb(colour.rgb)
-            self._paints[code] = Paint(face, colour.alpha / 255, contrasting_edge(face, unit_rgb(colour.edge)))
+            self._paints[code] = Paint(
+                face, colour.alpha / 255, contrasting_edge(face, unit_rgb(colour.edge))
+            )
         return self._paints[code]
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
 from jarvis_bricks.geometry import STUD_HEIGHT_M, STUD_PITCH_M, STUD_RADIUS_M
 from jarvis_core.pose import FloatArray
+
 from jarvis_render.paint import Rgb
 from jarvis_render.scene import Figure, Float32
 
@@ -42,12 +42,19 @@ class PlateSpan:
 
 @dataclass(frozen=True, slots=True)
 class PlateLook:
-    """Colours of the plate and its lines; every ``grid_studs`` studs from the middle a line (0: none)."""
+    """Colours of the plate and its lines.
+
+    Attributes:
+        grid_studs: every so many studs from the middle a line (0: none).
+        axes: colours of the lines y = 0 (the x axis) and x = 0 (the y axis), which cross at the plate's origin;
+            None: drawn like the grid's other lines.
+    """
 
     face: Rgb
     edge: Rgb
     grid: Rgb
     grid_studs: int
+    axes: tuple[Rgb, Rgb] | None = None
 
 
 def plate_figure(span: PlateSpan, thickness_m: float, look: PlateLook, axes: FloatArray) -> Figure:
@@ -59,6 +66,8 @@ def plate_figure(span: PlateSpan, thickness_m: float, look: PlateLook, axes: Flo
     lines = [_slab_lines(span, thickness_m), _stud_lines(span, axes)]
     edges = _rows(np.concatenate(lines), look.edge)
     grid = _rows(_grid_lines(span, look.grid_studs), look.grid)
+    if look.axes is not None:
+        grid = np.concatenate([grid, *(_rows(_axis_line(span, i), rgb) for i, rgb in enumerate(look.axes))])
     faces = np.concatenate([_slab_faces(span, thickness_m), _stud_faces(span)])
     return Figure(_triangle_rows(faces, look.face), np.concatenate([edges, grid]))
 
@@ -84,10 +93,21 @@ def _grid_lines(span: PlateSpan, every: int) -> FloatArray:
     """(n, 2, 3): lines between studs, at multiples of ``every`` studs from the plate's middle."""
     if every <= 0:
         return np.zeros((0, 2, 3))
-    lines = [
-        [[x, span.y0, 0], [x, span.y1, 0]] for x in range(span.x0 + 1, span.x1) if x % every == 0
-    ] + [[[span.x0, y, 0], [span.x1, y, 0]] for y in range(span.y0 + 1, span.y1) if y % every == 0]
+    lines = [[[x, span.y0, 0], [x, span.y1, 0]] for x in range(span.x0 + 1, span.x1) if x % every == 0] + [
+        [[span.x0, y, 0], [span.x1, y, 0]] for y in range(span.y0 + 1, span.y1) if y % every == 0
+    ]
     return np.array(lines, dtype=np.float64).reshape(-1, 2, 3) * STUD_PITCH_M
+
+
+def _axis_line(span: PlateSpan, axis: int) -> FloatArray:
+    """(0 or 1, 2, 3): the part of the plate's x (0) or y (1) axis within the span."""
+    low, high = (span.x0, span.x1) if axis == 0 else (span.y0, span.y1)
+    other_low, other_high = (span.y0, span.y1) if axis == 0 else (span.x0, span.x1)
+    if not other_low < 0 < other_high:
+        return np.zeros((0, 2, 3))
+    line = np.zeros((1, 2, 3))
+    line[0, :, axis] = low * STUD_PITCH_M, high * STUD_PITCH_M
+    return line
 
 
 def _stud_centres(span: PlateSpan) -> FloatArray:
@@ -95,9 +115,13 @@ def _stud_centres(span: PlateSpan) -> FloatArray:
     return np.stack([xs.ravel(), ys.ravel(), np.zeros(xs.size)], axis=1) * STUD_PITCH_M
 
 
-def _circle(start: float = 0.0, stop: float = 2 * np.pi, sides: int = _STUD_SIDES, z: float = 0.0) -> FloatArray:
+def _circle(
+    start: float = 0.0, stop: float = 2 * np.pi, sides: int = _STUD_SIDES, z: float = 0.0
+) -> FloatArray:
     angles = np.linspace(start, stop, sides + 1)
-    return np.stack([STUD_RADIUS_M * np.cos(angles), STUD_RADIUS_M * np.sin(angles), np.full(sides + 1, z)], axis=1)
+    return np.stack(
+        [STUD_RADIUS_M * np.cos(angles), STUD_RADIUS_M * np.sin(angles), np.full(sides + 1, z)], axis=1
+    )
 
 
 def _stud_faces(span: PlateSpan) -> FloatArray:

@@ -14,9 +14,9 @@ from typing import Protocol
 import moderngl
 import numpy as np
 import numpy.typing as npt
-
 from jarvis_bricks.geometry import Mesh, PartGeometry
 from jarvis_core.pose import FloatArray, Pose
+
 from jarvis_render.paint import Palette, Rgb
 from jarvis_render.view import DEPTH_RANGE_M, OrthoView
 

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
 from jarvis_core.pose import FloatArray
 
 #: Half the depth range: nothing farther than this from the centre of the view is drawn. Metres.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta
-
 from jarvis_core.config import Config
+from msgspec import Meta
 
 Count = Annotated[int, Meta(ge=1)]
 

@@ -15,17 +15,17 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-
 from jarvis_bricks.assembly import Brick
-from jarvis_bricks.build_check import BrickCheck, BuildProblem, check_build, placed_boxes
+from jarvis_bricks.build_check import BrickCheck, BuildProblem, check_build
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.connectivity import Connection, StudGrid, components, overlaps
 from jarvis_bricks.geometry import STUD_PITCH_M
-from jarvis_bricks.grip import FingerClearance, common_grips, grip_options
+from jarvis_bricks.grip import FingerClearance, GripOption, common_grips, grip_options
 from jarvis_core.cell import CellConfig
 from jarvis_core.errors import BadInputError
 from jarvis_core.objects import GROUND
 from jarvis_core.pose import Pose
+
 from jarvis_tasks.config import TasksConfig
 from jarvis_tasks.placement import LEVEL_M, PlacedModel, extent
 
@@ -51,7 +51,14 @@ class Reason(StrEnum):
 
 #: What also counts for a brick of the initial structure.
 SCENE_REASONS = frozenset(
-    {Reason.NOT_PHYSICAL, Reason.MIRRORED, Reason.TILTED, Reason.OUTSIDE_PLATE, Reason.TOO_HIGH, Reason.OVERLAP}
+    {
+        Reason.NOT_PHYSICAL,
+        Reason.MIRRORED,
+        Reason.TILTED,
+        Reason.OUTSIDE_PLATE,
+        Reason.TOO_HIGH,
+        Reason.OVERLAP,
+    }
 )
 _IMPORTANCE = {reason: rank for rank, reason in enumerate(Reason)}
 
@@ -231,7 +238,9 @@ def _own_faults(
     low, high = extent(brick, catalogue)
     half = np.array(model.plate_studs) * STUD_PITCH_M / 2 + config.overhang_studs * STUD_PITCH_M + LEVEL_M
     if (np.abs([low[:2], high[:2]]) > half).any():
-        yield Fault(Reason.OUTSIDE_PLATE, f"the plate has {model.plate_studs[0]} x {model.plate_studs[1]} studs")
+        yield Fault(
+            Reason.OUTSIDE_PLATE, f"the plate has {model.plate_studs[0]} x {model.plate_studs[1]} studs"
+        )
     elif low[2] < -LEVEL_M:
         yield Fault(Reason.OUTSIDE_PLATE, f"reaches {-low[2] * 1000:.1f} mm below the plate's top")
     if high[2] > limits.top_m:
@@ -243,27 +252,32 @@ def _turn_faults(
 ) -> Iterable[tuple[Brick, Fault]]:
     """What is wrong with bricks at their turn, all earlier ones in place."""
     ground = StudGrid(Pose(), model.plate_studs)
+    on_table: dict[str, tuple[GripOption, ...]] = {}
     checks = check_build(bricks, catalogue, limits.fingers, ground=ground)
     for brick, check in zip(bricks, checks, strict=True):
         if BuildProblem.UNSUPPORTED in check.problems:
-            yield brick, Fault(Reason.UNSUPPORTED, "none of its openings takes a stud of an earlier brick or the plate")
+            yield (
+                brick,
+                Fault(
+                    Reason.UNSUPPORTED, "none of its openings takes a stud of an earlier brick or the plate"
+                ),
+            )
         if check.hangs_from:
             yield brick, Fault(Reason.UNDERNEATH, f"its studs go into {', '.join(check.hangs_from)}")
         elif check.covered_by:
             yield brick, Fault(Reason.BLOCKED, f"{', '.join(check.covered_by)} in the way")
-        elif not _can_be_gripped(brick, check, catalogue, limits.fingers):
-            yield brick, Fault(Reason.NO_GRIP, _grip_detail(check))
+        else:
+            if brick.part not in on_table:
+                on_table[brick.part] = _table_grips(brick.part, catalogue, limits.fingers)
+            if not common_grips(on_table[brick.part], check.grips):
+                yield brick, Fault(Reason.NO_GRIP, _grip_detail(check))
 
 
-def _can_be_gripped(
-    brick: Brick, check: BrickCheck, catalogue: PartCatalogue, fingers: FingerClearance
-) -> bool:
-    """Whether one grip serves both at its place and lying on the table by itself."""
-    if not check.grips:
-        return False
-    floor = float(extent(brick, catalogue)[0, 2])
-    alone = grip_options(placed_boxes(brick, catalogue), [], fingers, floor_z_m=floor)
-    return bool(common_grips(alone, check.grips))
+def _table_grips(part: str, catalogue: PartCatalogue, fingers: FingerClearance) -> tuple[GripOption, ...]:
+    """Grips of a brick that stands on the table by itself."""
+    geometry = catalogue.geometry(part)
+    floor = float(geometry.bounds[0, 2])
+    return tuple(grip_options(geometry.boxes, [], fingers, floor_z_m=floor))
 
 
 def _grip_detail(check: BrickCheck) -> str:
@@ -310,7 +324,9 @@ def _floating(model: PlacedModel, scene: Sequence[Brick]) -> tuple[Refusal, ...]
     if not loose:
         return ()
     detail = "it hangs together with the plate only through later bricks, or not at all"
-    return (Refusal(Reason.FLOATING, len(loose), "scene", loose[0].id, loose[0].part, loose[0].where, detail),)
+    return (
+        Refusal(Reason.FLOATING, len(loose), "scene", loose[0].id, loose[0].part, loose[0].where, detail),
+    )
 
 
 def loose_bricks(bricks: Sequence[Brick], joints: Iterable[Connection]) -> list[Brick]:

@@ -7,6 +7,7 @@ from jarvis_core.cell import PlateConfig
 from jarvis_core.manual import Manual, TaskBrief
 from jarvis_render.config import ManualConfig
 from jarvis_render.pages import render_manual
+
 from jarvis_tasks.task import PlacedBrick, Task
 
 

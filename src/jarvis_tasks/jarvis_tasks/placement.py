@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-
 from jarvis_bricks.assembly import Assembly, Brick
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.connectivity import Connection, StudGrid, connections

@@ -10,11 +10,11 @@ import dataclasses
 from collections.abc import Sequence
 
 import msgspec
-
 from jarvis_bricks.assembly import Assembly, Brick
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.connectivity import components
 from jarvis_core.objects import GROUND
+
 from jarvis_tasks.config import TasksConfig
 from jarvis_tasks.filters import CellLimits, Reason, own_faults
 from jarvis_tasks.placement import PlacedModel, place_on_plate
@@ -33,8 +33,9 @@ def place_without_unbuildable(
 ) -> PlacedModel:
     """Put onto the plate what is left of a build without the bricks that are at fault by themselves.
 
-    Kept is what, when its turn comes, sits on the plate or on a brick that was kept before it. If the largest coherent rest of the build is not kept (it
-    stood on wheels), that rest is put onto the plate by itself, if more of it can be kept.
+    Kept is what, when its turn comes, sits on the plate or on a brick that was kept before it. If the largest
+    coherent rest of the build is not kept (it stood on wheels), that rest is put onto the plate by itself, if more
+    bricks can be kept that way.
     """
     placed = place_on_plate(assembly, catalogue, plate_studs, quarter_turns)
     kept = _without_faulty(placed, catalogue, limits, config)
@@ -72,9 +73,7 @@ def _largest_rest(
 ) -> Sequence[Brick]:
     """The largest group of sound bricks that are joined to one another."""
     faults = own_faults(model, catalogue, limits, config)
-    sound = [
-        b for b in model.bricks if all(fault.reason in _PLACE_REASONS for fault in faults.get(b.id, ()))
-    ]
+    sound = [b for b in model.bricks if all(fault.reason in _PLACE_REASONS for fault in faults.get(b.id, ()))]
     groups = components([b.id for b in sound], model.joints)
     largest = set(groups[0]) if groups else set()
     return [b for b in sound if b.id in largest]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from jarvis_bricks.assembly import Brick
 from jarvis_bricks.connectivity import Connection, neighbours, supports
 from jarvis_core.objects import GROUND
+
 from jarvis_tasks.placement import PlacedModel
 from jarvis_tasks.task import TASK_SCHEMA, PlacedBrick, Task
 
@@ -35,7 +36,9 @@ def make_task(model: PlacedModel, first: int, last: int) -> Task:
     """
     present = model.between(1, last)
     placed = _with_joints(present, model.joints)
-    numbers = {step: n for n, step in enumerate(sorted({b.step for b in present if b.step >= first}), start=1)}
+    numbers = {
+        step: n for n, step in enumerate(sorted({b.step for b in present if b.step >= first}), start=1)
+    }
     scene = tuple(_placed(b, 0, placed) for b in present if b.step < first)
     targets = tuple(_placed(b, numbers[b.step], placed) for b in present if b.step >= first)
     source = model.source

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from jarvis_bricks.assembly import Assembly
 from jarvis_bricks.catalogue import PartCatalogue
+
 from jarvis_tasks.config import TasksConfig
 from jarvis_tasks.filters import CellLimits, CheckedModel, Reason, Refusal
 from jarvis_tasks.placement import PlacedModel, place_on_plate

@@ -1,11 +1,11 @@
 """Task folders::
 
-    FOLDER/
-      task.json            the task with its ground truth; written last: a folder without it is unfinished
-      manual/
-        page-00.png ...    page-00 is the initial structure
-        axes.txt           how the pages relate to the build plate
-        manual.json        parts list, number of pages, the task they belong to, where the model comes from
+FOLDER/
+  task.json            the task with its ground truth; written last: a folder without it is unfinished
+  manual/
+    page-00.png ...    page-00 is the initial structure
+    axes.txt           how the pages relate to the build plate
+    manual.json        parts list, number of pages, the task they belong to, where the model comes from
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import content_hash, read_bytes, read_json, write_bytes, write_json, write_text
 from jarvis_core.files import decode as decode_json
 from jarvis_core.manual import Manual, ManualPage, PartCount
 from jarvis_core.objects import GROUND
+
 from jarvis_tasks.task import TASK_SCHEMA, Task
 
 TASK_FILE = "task.json"
@@ -104,6 +104,8 @@ def check_task(task: Task, *, where: str) -> None:
 
 
 def _fault(task: Task) -> str:
+    if not task.targets:
+        return "no brick to place"
     known = {GROUND}
     for brick in (*task.scene, *task.targets):
         if brick.id in known:
@@ -113,8 +115,6 @@ def _fault(task: Task) -> str:
         strangers = {brick.support, *brick.connections} - known
         if strangers:
             return f"{brick.id} is joined to {sorted(strangers)[0]}, which is not in the task"
-    if not task.targets:
-        return "no brick to place"
     if any(brick.step != 0 for brick in task.scene):
         return "a brick of the initial structure has a step"
     steps = [brick.step for brick in task.targets]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_core.objects import RigidObject, TargetObject
 from jarvis_core.pose import Pose
+
 from jarvis_tasks.task import PlacedBrick, Task
 
 

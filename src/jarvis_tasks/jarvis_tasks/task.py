@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import msgspec
-
 from jarvis_core.pose import Pose
 
 #: Version of the task's layout; a reader refuses any other.

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-
+import pytest
 from jarvis_bricks.geometry import BRICK_HEIGHT_M, STUD_PITCH_M, Connectors, Mesh, PartGeometry
+from jarvis_core.cell import PlateConfig
+from jarvis_core.config import load_default
+from jarvis_core.errors import MissingCapabilityError
 from jarvis_core.objects import Box
 from jarvis_core.pose import Pose
+from jarvis_render.config import ManualConfig
+from jarvis_render.gl import GlContext, shared_context
 
 SIDES = 12
 #: Name -> studs along x and y.
@@ -63,12 +69,16 @@ class HandParts:
 
 def block_mesh(nx: int, ny: int) -> Mesh:
     x, y, h = nx * STUD_PITCH_M / 2, ny * STUD_PITCH_M / 2, BRICK_HEIGHT_M
-    corners = np.array([[sx * x, sy * y, z] for z in (-h, 0.0) for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+    corners = np.array(
+        [[sx * x, sy * y, z] for z in (-h, 0.0) for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    )
     quads = [[4, 5, 6, 7], [3, 2, 1, 0], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]]
     vertices = [corners]
     triangles = [[q[i] for i in order] for q in quads for order in ((0, 1, 2), (0, 2, 3))]
     ring = [(i, (i + 1) % 4) for i in range(4)]
-    edges = [corners[[a + k, b + k]] for a, b in ring for k in (0, 4)] + [corners[[i, i + 4]] for i in range(4)]
+    edges = [corners[[a + k, b + k]] for a, b in ring for k in (0, 4)] + [
+        corners[[i, i + 4]] for i in range(4)
+    ]
     conditional = []
     angles = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
     circle = np.stack([0.0024 * np.cos(angles), 0.0024 * np.sin(angles), np.zeros(SIDES)], axis=1)
@@ -96,3 +106,33 @@ def block_mesh(nx: int, ny: int) -> Mesh:
         np.full(len(edges), 24, dtype=np.int32),
         np.array(conditional, dtype=np.float32),
     )
+
+
+@pytest.fixture
+def parts() -> HandParts:
+    return HandParts()
+
+
+@pytest.fixture
+def put() -> Callable[..., HandBrick]:
+    """put(part, colour, x, y, level, yaw): see ``brick``."""
+    return brick
+
+
+@pytest.fixture
+def plate() -> PlateConfig:
+    return PlateConfig(pose=Pose(), studs=(32, 32), thickness_m=0.0032)
+
+
+@pytest.fixture
+def config() -> ManualConfig:
+    return load_default("manual", ManualConfig)
+
+
+@pytest.fixture
+def gl() -> GlContext:
+    """The shared context; skips where nothing can draw."""
+    try:
+        return shared_context()
+    except MissingCapabilityError as error:
+        pytest.skip(error.line())

@@ -1,0 +1,80 @@
+"""All real models that LDRAW_MODELS names go through the search: tasks or documented refusals, no surprises."""
+
+import itertools
+
+import msgspec
+import pytest
+from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_bricks.ldraw.reading import read_assembly
+from jarvis_bricks.library import LDrawLibrary
+from jarvis_core.config import load_default
+from jarvis_core.errors import MissingCapabilityError
+from jarvis_render.config import ManualConfig
+from jarvis_tasks.filters import Reason
+from jarvis_tasks.manual import make_manual
+from jarvis_tasks.select import find_segments
+from jarvis_tasks.store import check_task
+
+#: Bricks that a model may have for the test to stay quick.
+QUICK = 1500
+
+
+def models(folder, pattern="*.mpd"):
+    """Path, assembly and catalogue of every model of at most QUICK bricks."""
+    library = LDrawLibrary.find()
+    for path in sorted(folder.glob(pattern)):
+        assembly = read_assembly(path, library=library)
+        if len(assembly.bricks) <= QUICK:
+            yield path, assembly, PartCatalogue.for_model(path, library)
+
+
+def test_every_model_gives_tasks_or_reasons(models_folder, limits, config):
+    strict, pruned, refused_parts = {}, {}, 0
+    for path, assembly, catalogue in models(models_folder):
+        key = path.name.split("_")[0].split("-")[0]
+        for leave_out, accepted in ((False, strict), (True, pruned)):
+            style = msgspec.structs.replace(config, leave_out=leave_out)
+            found = find_segments(assembly, catalogue, limits, style, (32, 32))
+            accepted[key] = len(found.accepted)
+            _check_search(found, path.name, assembly)
+            refused_parts += any(r.reason is Reason.NOT_PHYSICAL for r in found.refused)
+    assert len(strict) >= 19
+    assert refused_parts >= 15
+    assert strict["6071"] >= 1
+    assert strict["21041"] >= 1
+    assert pruned["21041"] >= 20
+    assert sum(count > 0 for count in pruned.values()) >= 15
+
+
+def _check_search(found, name, assembly):
+    assert found.considered == len(found.accepted) + sum(r.segments for r in found.refused)
+    for refusal in found.refused:
+        assert refusal.example.detail
+        if refusal.example.brick:
+            assert refusal.example.where.startswith(name), refusal.example
+    placed = [b.id for b in (*found.model.bricks, *found.model.left_out, *found.model.stand_ins)]
+    assert sorted(placed) == sorted(b.id for b in assembly.bricks)
+    for task in itertools.islice(found.tasks(), 3):
+        check_task(task, where=name)
+
+
+def test_each_brick_of_an_accepted_task_hangs_together_with_the_plate(models_folder, limits, config):
+    _, assembly, catalogue = next(models(models_folder, "21041*.mpd"))
+    style = msgspec.structs.replace(config, leave_out=True)
+    found = find_segments(assembly, catalogue, limits, style, (32, 32))
+    for task in found.tasks():
+        joined = {"plate"}
+        for brick in (*task.scene, *task.targets):
+            assert joined.intersection((brick.support, *brick.connections)), (task.id, brick.id)
+            joined.add(brick.id)
+
+
+def test_a_real_task_has_a_manual(models_folder, limits, config, cell):
+    _, assembly, catalogue = next(models(models_folder, "6071*.mpd"))
+    task = next(find_segments(assembly, catalogue, limits, config, (32, 32)).tasks())
+    try:
+        manual = make_manual(task, cell.plate, catalogue, load_default("manual", ManualConfig))
+    except MissingCapabilityError as error:
+        pytest.skip(error.line())
+    assert len(manual.pages) == 1 + max(b.step for b in task.targets)
+    assert sum(part.count for part in manual.parts) == task.n_required
