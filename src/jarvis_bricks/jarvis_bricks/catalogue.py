@@ -14,7 +14,7 @@ from jarvis_bricks.ldraw.document import Section, normalise, read_document
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_bricks.library_part import library_geometry
 from jarvis_bricks.parametric import parametric_geometry, parametric_part
-from jarvis_bricks.part_mesh import PartFlattener
+from jarvis_bricks.part_mesh import FlatPart, PartFlattener
 
 
 class PartCatalogue:
@@ -56,24 +56,23 @@ class PartCatalogue:
             self._geometry[name] = self._make(name)
         return self._geometry[name]
 
+    def flat(self, section: Section) -> FlatPart:
+        """A library or inline file with all references followed; errors as ``geometry``."""
+        return self._exact.flatten(section)
+
     def _make(self, name: str) -> PartGeometry:
         section = self._section(f"{name}.dat")
-        known = parametric_part(name)
-        if section is None and known is None:
-            raise BadInputError(
-                f"unknown part {name}",
-                fix="give an LDraw library that holds it (--ldraw-library or LDRAWDIR)",
-            )
-        if section is None:
-            assert known is not None
-            return parametric_geometry(known.part)
-        known = known or parametric_part(part_name(section.name))
-        mesh = self._exact.flatten(section).mesh()
-        if known is not None:
-            built_in = parametric_geometry(known.part)
-            return replace(built_in, description=section.title, source="library", mesh=mesh)
-        return library_geometry(
-            name, section, self._exact.flatten(section), self._simple.flatten(section).mesh()
+        known = parametric_part(name if section is None else part_name(section.name)) or parametric_part(name)
+        built_in = parametric_geometry(known.part) if known is not None else None
+        if section is not None:
+            flat = self.flat(section)
+            if built_in is None:
+                return library_geometry(name, section, flat, self._simple.flatten(section).mesh())
+            return replace(built_in, description=section.title, source="library", mesh=flat.mesh())
+        if built_in is not None:
+            return built_in
+        raise BadInputError(
+            f"unknown part {name}", fix="give an LDraw library that holds it (--ldraw-library or LDRAWDIR)"
         )
 
     def _section(self, name: str) -> Section | None:

@@ -89,7 +89,10 @@ class ColourTable:
 
 def _parse_line(line: str, where: str) -> Colour:
     words = line.split()
-    values = {words[i].upper(): words[i + 1] for i in range(3, len(words) - 1)}
+    # What follows MATERIAL describes the grains in it, with the same keywords.
+    upper = [word.upper() for word in words]
+    end = upper.index("MATERIAL") if "MATERIAL" in upper else len(words)
+    values = {upper[i]: words[i + 1] for i in range(3, end - 1)}
     try:
         edge = values["EDGE"]
         rgb = _rgb(values["VALUE"])

@@ -82,9 +82,12 @@ def _areas(triangles: FloatArray) -> FloatArray:
 
 
 def _volume(flat: FlatPart, bounds: FloatArray) -> float:
-    """Thin shell: half the surface (walls have two sides) times a mean wall; at most the bounding box."""
+    """Thin shell: half the surface (walls have two sides) times a mean wall; at most the bounding box.
+
+    Flat pieces (stickers, lone primitives) are taken to be one wall thick.
+    """
     shell = float(_areas(flat.triangles * LDU_M).sum()) / 2 * _WALL_M
-    return min(shell, float(np.prod(bounds[1] - bounds[0])))
+    return min(shell, float(np.prod(np.maximum(bounds[1] - bounds[0], _WALL_M))))
 
 
 def _antistuds(flat: FlatPart, section: Section, bounds: FloatArray) -> Connectors:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 from jarvis_core.pose import FloatArray
 
 from jarvis_bricks.geometry import LDU_M, Mesh
-from jarvis_bricks.ldraw.document import EDGE_COLOUR, MAIN_COLOUR
+from jarvis_bricks.ldraw.document import EDGE_COLOUR, MAIN_COLOUR, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +152,15 @@ class MeshBuilder:
 
 def make_mesh(
     triangles: FloatArray,
-    colours: np.ndarray[tuple[int], np.dtype[np.int32]],
+    colours: IntArray,
     edges: FloatArray,
-    edge_colours: np.ndarray[tuple[int], np.dtype[np.int32]] | None,
+    edge_colours: IntArray | None,
     conditional: FloatArray,
 ) -> Mesh:
     """Index loose triangles (m, 3, 3) in metres; degenerate ones are dropped, equal corners (to 0.1 um) merged."""
     keys = np.round(triangles.reshape(-1, 3) * 1e7).astype(np.int64)
     if len(keys):
-        _, first, index = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        first, index = _distinct_rows(keys)
         faces = index.reshape(-1, 3).astype(np.int32)
         vertices = triangles.reshape(-1, 3)[first].astype(np.float32)
         area = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
@@ -173,3 +174,16 @@ def make_mesh(
     return Mesh(
         vertices, faces, colours, edges.astype(np.float32), edge_colours, conditional.astype(np.float32)
     )
+
+
+def _distinct_rows(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """For (n, 3) rows: an index of each distinct one, and for each row the number of the one it equals.
+
+    What np.unique does along an axis, but for its sort of whole rows, which takes five times as long.
+    """
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    starts = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
+    number = np.empty(len(rows), dtype=np.intp)
+    number[order] = np.cumsum(starts) - 1
+    return order[starts], number

@@ -246,7 +246,7 @@ def _make_simple_stud() -> FlatPart:
     triangles = np.concatenate(
         [
             np.stack(corners, axis=1)
-            for corners in ((foot, top2, foot2), (foot, top, top2), (top, centre, top2))
+            for corners in ((foot, foot2, top2), (foot, top2, top), (top, top2, centre))
         ]
     )
     edges = np.concatenate([np.stack([foot, foot2], axis=1), np.stack([top, top2], axis=1)])

@@ -26,6 +26,10 @@ IntArray = npt.NDArray[np.int32]
 _META = re.compile(
     r"(!|//|STEP\b|ROTSTEP\b|WRITE\b|PRINT\b|CLEAR\b|PAUSE\b|SAVE\b|BFC\b|NAME:|AUTHOR:|FILE\b)", re.I
 )
+#: Not str.splitlines: it also splits at characters that latin-1 and Windows files hold within a line.
+_LINE_END = re.compile(r"\r\n|\r|\n")
+#: Codes end with the direct colours 0x2RRGGBB and 0x3RRGGBB.
+_COLOUR_LIMIT = 0x4000000
 _NUMBERS = {1: 12, 2: 6, 3: 9, 4: 12, 5: 12}
 
 
@@ -76,10 +80,6 @@ class Shapes:
     edge_colours: IntArray
     conditional: FloatArray
 
-    @property
-    def empty(self) -> bool:
-        return not (len(self.triangles) or len(self.edges) or len(self.conditional))
-
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -117,9 +117,10 @@ class Section:
 
     @property
     def is_part(self) -> bool:
-        """Holds geometry itself, or its header calls it a part: it is one piece, not an assembly of pieces."""
+        """Holds faces itself, or its header calls it a part: it is one piece, not an assembly of pieces."""
         kind = self.header.get("ldraw_org", "").lower().removeprefix("unofficial_")
-        return not self.shapes.empty or kind.split()[:1] in (
+        drawn = len(self.shapes.triangles) or len(self.shapes.conditional)
+        return bool(drawn) or kind.split()[:1] in (
             ["part"],
             ["subpart"],
             ["primitive"],
@@ -171,7 +172,7 @@ def parse_document(data: bytes, *, source: str, name: str) -> Document:
             raise BadInputError(f"a second section named {section.name}", where=section.where(section.line))
         sections[section.name] = section
 
-    for number, line in enumerate(_decode(data).splitlines(), start=1):
+    for number, line in enumerate(_LINE_END.split(_decode(data)), start=1):
         words = line.split(None, 2)
         command = words[1].upper() if len(words) > 1 and words[0] == "0" else ""
         if command == "FILE" and len(words) == 3:
@@ -267,7 +268,7 @@ class _SectionParser:
         count = _NUMBERS[kind]
         words = text.split(None, count + 2)
         try:
-            colour = int(words[1], 0)
+            colour = _colour(words[1])
             values = [float(word) for word in words[2 : count + 2]]
         except (ValueError, IndexError) as error:
             raise self._broken(kind, count, number) from error
@@ -321,6 +322,14 @@ class _SectionParser:
             shapes,
             self.certified,
         )
+
+
+def _colour(word: str) -> int:
+    """A colour code, decimal or 0x…; ValueError if it is none."""
+    code = int(word, 16) if word[:2].lower() == "0x" else int(word)
+    if not 0 <= code < _COLOUR_LIMIT:
+        raise ValueError(f"{word} is no colour")
+    return code
 
 
 def _matrix(values: list[float]) -> FloatArray:

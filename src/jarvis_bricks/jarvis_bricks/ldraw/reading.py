@@ -10,7 +10,7 @@ takes no number. ROTSTEP ends a step like STEP; what follows the last STEP is a 
     order: D | E | A B | C          steps 1 | 2 | 3 | 4
 
 Comments (so also ``0 GHOST`` lines of MLCad) place nothing. A referenced name is looked for in the file itself,
-beside the file, among the library's parts, then among the built-in parts.
+beside the file (submodels only), among the library's parts, then among the built-in parts.
 """
 
 from __future__ import annotations
@@ -156,8 +156,8 @@ class _Reader:
         if inside is not None:
             return part_name(name) if inside.is_part else (document, inside)
         beside = self._beside(name)
-        if beside is not None:
-            return part_name(name) if beside.main.is_part else (beside, beside.main)
+        if beside is not None and not beside.main.is_part:
+            return beside, beside.main
         found = self.library.resolve(name) if self.library is not None else None
         if found is not None:
             return part_name(found.name)

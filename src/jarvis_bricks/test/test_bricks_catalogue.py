@@ -1,0 +1,216 @@
+"""Parts from files: winding, colours, studs, what is physical."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_bricks.geometry import Mesh
+from jarvis_bricks.ldraw.reading import read_assembly
+from jarvis_bricks.library import LDrawLibrary
+from jarvis_bricks.part_mesh import StudKind, stud_kind
+from jarvis_core.errors import BadInputError
+
+UNIT = "0 0 0 1 0 0 0 1 0 0 0 1"
+#: A unit cube of side 20 about the origin, wound counter-clockwise seen from outside.
+CUBE = """0 Cube
+0 BFC CERTIFY CCW
+4 16 -10 -10 -10 10 -10 -10 10 -10 10 -10 -10 10
+4 16 -10 10 -10 -10 10 10 10 10 10 10 10 -10
+4 16 -10 -10 -10 -10 10 -10 10 10 -10 10 -10 -10
+4 16 -10 -10 10 10 -10 10 10 10 10 -10 10 10
+4 16 -10 -10 -10 -10 -10 10 -10 10 10 -10 10 -10
+4 16 10 -10 -10 10 10 -10 10 10 10 10 -10 10
+"""
+STUD = "0 Stud\n0 BFC CERTIFY CCW\n3 16 6 0 0 0 -4 0 0 0 6\n"
+TUBE = "0 Stud Tube Open\n0 BFC CERTIFY CCW\n3 16 6 0 0 0 -4 0 0 0 6\n"
+
+Build = Callable[..., PartCatalogue]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    """A catalogue over a library made of the given files."""
+
+    def make(**files: str) -> PartCatalogue:
+        for name, text in {"cube": CUBE, **files}.items():
+            folder = "p" if name in ("cube", "stud", "stud4") else "parts"
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / f"{name}.dat").write_text(text)
+        return PartCatalogue(LDrawLibrary(tmp_path))
+
+    return make
+
+
+def volume(mesh: Mesh) -> float:
+    a, b, c = (mesh.vertices[mesh.triangles[:, i]].astype(np.float64) for i in range(3))
+    return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6)
+
+
+EIGHT_MM = 0.008**3
+
+
+@pytest.mark.parametrize(
+    ("lines", "cubes"),
+    [
+        (f"1 16 {UNIT} cube.dat", 1),
+        # A mirrored placement alone keeps the outside outside.
+        ("1 16 0 0 0 -1 0 0 0 1 0 0 0 1 cube.dat", 1),
+        ("1 16 0 0 0 -1 0 0 0 -1 0 0 0 -1 cube.dat", 1),
+        # INVERTNEXT turns it inside out, mirrored or not.
+        (f"0 BFC INVERTNEXT\n1 16 {UNIT} cube.dat", -1),
+        ("0 BFC INVERTNEXT\n1 16 0 0 0 1 0 0 0 -1 0 0 0 1 cube.dat", -1),
+        ("1 16 0 0 0 2 0 0 0 1 0 0 0 1 cube.dat", 2),
+    ],
+)
+def test_winding(build: Build, lines: str, cubes: int) -> None:
+    mesh = build(thing=f"0 Thing\n0 BFC CERTIFY CCW\n{lines}\n").geometry("thing").mesh
+    assert volume(mesh) == pytest.approx(cubes * EIGHT_MM)
+    assert len(mesh.triangles) == 12
+
+
+def test_faces_of_uncertified_files_are_there_twice(build: Build) -> None:
+    mesh = build(thing=f"0 Thing\n1 16 {UNIT} cube.dat\n").geometry("thing").mesh
+    assert len(mesh.triangles) == 24
+    assert volume(mesh) == pytest.approx(0)
+
+
+def test_colours_are_inherited_and_edges_follow(build: Build) -> None:
+    inner = f"0 Inner\n0 BFC CERTIFY CCW\n1 16 {UNIT} cube.dat\n3 4 0 0 0 10 0 0 0 10 0\n2 24 0 0 0 10 0 0\n"
+    mesh = (
+        build(inner=inner, thing=f"0 Thing\n0 BFC CERTIFY CCW\n1 14 {UNIT} inner.dat\n")
+        .geometry("thing")
+        .mesh
+    )
+    assert sorted(set(mesh.colours.tolist())) == [4, 14]
+    assert mesh.edge_colours.tolist() == [0x2333333]
+    own = build(inner=inner).geometry("inner").mesh
+    assert sorted(set(own.colours.tolist())) == [4, 16]
+    assert own.edge_colours.tolist() == [24]
+
+
+def test_studs_and_openings_are_found(build: Build) -> None:
+    """A plate-like cube with a stud on top, one on its front, and a tube that opens at the bottom."""
+    thing = """0 Thing
+0 BFC CERTIFY CCW
+1 16 0 10 0 2 0 0 0 1 0 0 0 2 cube.dat
+1 16 0 0 0 1 0 0 0 1 0 0 0 1 stud.dat
+1 16 0 10 -20 1 0 0 0 0 1 0 -1 0 stud.dat
+1 16 0 4 0 1 0 0 0 -4 0 0 0 1 stud4.dat
+"""
+    geometry = build(thing=thing, stud=STUD, stud4=TUBE).geometry("thing")
+    assert geometry.studs.positions == pytest.approx(np.array([[0, 0, 0], [0, -0.008, -0.004]]))
+    # A stud points to LDraw -y; turned by (x, z, -y) that becomes LDraw +z: our +y.
+    assert geometry.studs.axes == pytest.approx(np.array([[0, 0, 1], [0, 1, 0]]), abs=1e-9)
+    assert sorted(map(tuple, np.round(geometry.antistuds.positions, 6).tolist())) == [
+        (x, y, -0.008) for x in (-0.004, 0.004) for y in (-0.004, 0.004)
+    ]
+    assert geometry.bounds == pytest.approx(np.array([[-0.008, -0.008, -0.008], [0.008, 0.008, 0]]))
+    assert not geometry.physical
+    assert "not an ordinary brick" in geometry.not_physical_reason
+
+
+def test_a_stretched_stud_has_its_foot_below_its_top(build: Build) -> None:
+    # Its top is at LDraw y = -4, so it stands on y = 0 although its file reaches down to 4.
+    thing = f"0 Brick\n0 BFC CERTIFY CCW\n1 16 {UNIT} cube.dat\n1 16 0 4 0 1 0 0 0 2 0 0 0 1 stud.dat\n"
+    geometry = build(thing=thing, stud=STUD).geometry("thing")
+    assert geometry.studs.positions == pytest.approx(np.zeros((1, 3)), abs=1e-9)
+
+
+def test_low_poly_studs_have_eight_sides_and_tubes_are_dropped(build: Build) -> None:
+    thing = f"""0 Thing
+0 BFC CERTIFY CCW
+1 16 {UNIT} cube.dat
+1 16 0 0 0 1 0 0 0 1 0 0 0 1 stud.dat
+1 16 0 4 0 1 0 0 0 -1 0 0 0 1 stud4.dat
+"""
+    # The stud stands on z = 0, where its missing foot has no share in the sum of signed volumes.
+    low = build(thing=thing, stud=STUD, stud4=TUBE).geometry("thing").low_poly
+    assert len(low.triangles) == 12 + 8 * 3
+    lid = 0.5 * 8 * 0.0024**2 * np.sin(np.pi / 4)
+    assert volume(low) == pytest.approx(EIGHT_MM + lid * 0.0016, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "kind"),
+    [
+        ("stud.dat", "Stud", StudKind.STUD),
+        ("stud2a.dat", "Stud Open without Base Edges", StudKind.STUD),
+        ("stud4.dat", "Stud Tube Open", StudKind.TUBE),
+        ("stud12.dat", "Stud Underside Cross", StudKind.TUBE),
+        ("stud2s2e.dat", "Open Stud Extension with 0.5 LDU Inner Stopper Ring", StudKind.OTHER),
+        ("stud8.dat", "Stud Tube Open Duplo", StudKind.OTHER),
+        ("stug-2x2.dat", "Stud Group  2 x  2", None),
+        ("box5.dat", "Box with 5 Faces", None),
+    ],
+)
+def test_kinds_of_stud_primitives(name: str, title: str, kind: StudKind | None) -> None:
+    assert stud_kind(name, title) is kind
+
+
+def test_missing_and_circular_files_are_named(build: Build) -> None:
+    catalogue = build(
+        lacks=f"0 Lacks\n1 16 {UNIT} nowhere.dat\n",
+        ring=f"0 Ring\n1 16 {UNIT} gnir.dat\n",
+        gnir=f"0 Gnir\n1 16 {UNIT} ring.dat\n",
+        empty="0 Empty\n",
+    )
+    with pytest.raises(BadInputError, match=r"lacks\.dat:2: lacks\.dat needs nowhere\.dat"):
+        catalogue.geometry("lacks")
+    with pytest.raises(BadInputError, match=r"ring\.dat -> gnir\.dat -> ring\.dat"):
+        catalogue.geometry("ring")
+    with pytest.raises(BadInputError, match="no geometry"):
+        catalogue.geometry("empty")
+
+
+def test_parts_inside_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "m.mpd"
+    path.write_text(f"0 FILE m.ldr\n1 4 {UNIT} My Part.dat\n0 FILE my part.dat\n{CUBE}")
+    (brick,) = read_assembly(path, library=None).bricks
+    catalogue = PartCatalogue.for_model(path)
+    assert catalogue.knows(brick.part)
+    assert volume(catalogue.geometry(brick.part).mesh) == pytest.approx(EIGHT_MM)
+    assert not PartCatalogue().knows(brick.part)
+
+
+def test_geometry_is_computed_once(catalogue: PartCatalogue) -> None:
+    assert catalogue.geometry("3001") is catalogue.geometry("3001.DAT")
+
+
+def test_a_part_that_is_both_takes_its_mesh_from_the_library(library_catalogue: PartCatalogue) -> None:
+    both, built_in = library_catalogue.geometry("3001"), PartCatalogue().geometry("3001")
+    assert (both.source, built_in.source) == ("library", "parametric")
+    assert len(both.mesh.triangles) != len(built_in.mesh.triangles)
+    assert both.boxes == built_in.boxes
+    assert both.studs is built_in.studs
+
+
+@pytest.mark.parametrize(
+    ("part", "physical", "reason"),
+    [
+        ("3001", True, ""),
+        ("3700", True, ""),
+        ("3937", False, "not an ordinary"),
+        ("3747a", False, "not an ordinary"),
+    ],
+)
+def test_what_is_physical(library_catalogue: PartCatalogue, part: str, physical: bool, reason: str) -> None:
+    geometry = library_catalogue.geometry(part)
+    assert geometry.physical is physical, geometry.not_physical_reason
+    assert reason in geometry.not_physical_reason
+
+
+def test_every_part_of_the_real_models_has_geometry(library: LDrawLibrary, models: list[Path]) -> None:
+    seen: set[str] = set()
+    for path in models:
+        catalogue = PartCatalogue.for_model(path, library)
+        parts = {brick.part for brick in read_assembly(path, library=library).bricks} - seen
+        seen |= parts
+        for part in parts:
+            geometry = catalogue.geometry(part)
+            assert np.isfinite(geometry.mesh.vertices).all(), part
+            assert geometry.mass_kg > 0 or len(geometry.mesh.triangles) == 0, part
+            assert geometry.physical == (geometry.not_physical_reason == ""), part
+            if geometry.physical:
+                assert len(geometry.antistuds), part
