@@ -22,7 +22,9 @@ def run(layout: Layout, ready: Ready, arguments: Sequence[str]) -> int:
     pytest = [str(layout.venv_python), "-m", "pytest", "--rootdir", str(layout.root)]
     pytest += ["-c", str(layout.root / "pyproject.toml")]
     pytest += arguments or ["-n", workers(), "--dist", "loadfile"]
-    env = ready.env | ({LINT_VARIABLE: ", ".join(failed)} if failed else {})
+    env = ready.env | {"HYPOTHESIS_STORAGE_DIRECTORY": str(layout.state / "hypothesis")}
+    if failed:
+        env[LINT_VARIABLE] = ", ".join(failed)
     status = run_and_forward_signals(pytest, env, cwd=None if arguments else layout.root)
     return status or int(bool(failed))
 
