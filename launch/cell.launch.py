@@ -33,7 +33,7 @@ def cell_nodes(context):
         package="jarvis_skills",
         executable="skill_server",
         output="screen",
-        parameters=[{"scene_service": "/sim/get_scene", "backend": LaunchConfiguration("backend")}],
+        parameters=[{"scene_service": "/sim/get_scene"}],
     )
     return [simulator, skills]
 
@@ -58,7 +58,6 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "real_time_factor", default_value="0.0", description="0: as fast as the machine can"
             ),
-            DeclareLaunchArgument("backend", default_value="roboplan", description="motion backend"),
             DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
             OpaqueFunction(function=cell_nodes),
             rviz,

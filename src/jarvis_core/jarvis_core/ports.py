@@ -33,8 +33,18 @@ class Robot(Protocol):
     def state(self) -> RobotState:
         """Measured joints, gripper width and tool pose."""
 
-    def follow(self, trajectory: JointTrajectory, cancel: Cancellation | None = None) -> MotionOutcome:
-        """Run a trajectory that starts where the arm stands. After a cancel the arm stands still."""
+    def follow(
+        self,
+        trajectory: JointTrajectory,
+        cancel: Cancellation | None = None,
+        *,
+        goal_tolerance_rad: float | None = None,
+    ) -> MotionOutcome:
+        """Run a trajectory that starts where the arm stands. After a cancel the arm stands still.
+
+        ``goal_tolerance_rad``: how far from the goal a joint may come to rest, instead of the controller's own
+        tolerance: a motion that presses on something ends before its goal, and that is no failure.
+        """
 
     def grip(self, width_m: float, force_n: float, cancel: Cancellation | None = None) -> GripperOutcome:
         """Bring the pads to ``width_m``, with at most ``force_n``; ends on arrival or when stalled."""

@@ -21,8 +21,10 @@ from scipy.spatial.transform import Rotation
 
 _ROOT = "universe"
 _GREY = np.array([0.5, 0.5, 0.5, 1.0])
-#: Unused boxes wait this far away, one metre apart.
+#: Unused boxes wait far away, one metre apart: obstacles at one distance, boxes for the hand, which turn with the
+#: tool and may be anywhere around it, at another, so that the two never meet.
 _FAR_M = 1000.0
+_FAR_OBSTACLES_M = 3 * _FAR_M
 
 Boxes = Mapping[str, tuple[Box, ...]]
 
@@ -161,7 +163,7 @@ class BoxWorld:
             held = [slot for slots in self._held_slots.values() for slot in slots]
             self.scene.setCollisions([(link, slot) for slot in held], False)
         for slot, size in self._slots.pop(name, []):
-            self._move(slot, Pose((0.0, 0.0, -_FAR_M - float(slot.split("_")[1]))))
+            self._move(slot, Pose((0.0, 0.0, -_FAR_OBSTACLES_M - float(slot.split("_")[1]))))
             self._free.setdefault(size, []).append(slot)
 
     def _add(self, name: str, boxes: tuple[Box, ...]) -> None:
@@ -177,7 +179,7 @@ class BoxWorld:
 
     def _new_slot(self, size: tuple[float, ...]) -> str:
         slot = f"box_{len(self._pool)}"
-        self.scene.addBoxGeometry(slot, _ROOT, core.Box(*size), _matrix(Pose((0.0, 0.0, -_FAR_M))), _GREY)
+        self.scene.addBoxGeometry(slot, _ROOT, core.Box(*size), _matrix(Pose((0.0, 0.0, -_FAR_OBSTACLES_M))), _GREY)
         others = [*self._pool, *self._all_baked, self._robot.config.base_link]
         self.scene.setCollisions([(slot, other) for other in others], False)
         self._pool.append(slot)

@@ -13,7 +13,9 @@ class SkillsConfig(Config, frozen=True):
         lift_height_m: how far an object is lifted after a grasp, and the hand after a release.
         travel_speed, approach_speed, contact_speed: for free motion, straight approach, and the last
             ``contact_distance_m`` before something is touched.
-        press_depth_m: how far below its final height a brick is pushed, so that the studs engage.
+        seat_gap_m: height above its final place to which an object is lowered freely.
+        press_depth_m: way of the push that follows; where it exceeds the gap it presses the studs together.
+        press_tolerance_rad: how far from that push's goal the joints may be stopped by what they press on.
         finger_slack_m: opening beyond the object's width on each side, before gripping and after releasing.
         width_tolerance_m: a grasp counts if the pads stop within this of the object's width.
         place_position_m, place_angle_rad: a placement counts if the object ends this near to its goal.
@@ -31,7 +33,9 @@ class SkillsConfig(Config, frozen=True):
     approach_speed: float
     contact_speed: float
     contact_distance_m: float
+    seat_gap_m: float
     press_depth_m: float
+    press_tolerance_rad: float
     finger_slack_m: float
     width_tolerance_m: float
     place_position_m: float

@@ -25,11 +25,11 @@ def joints(ctx: SkillContext) -> FloatArray:
     return np.array(ctx.robot.state().joints_rad)
 
 
-def run_plan(ctx: SkillContext, plan: Plan, what: str) -> None:
+def run_plan(ctx: SkillContext, plan: Plan, what: str, goal_tolerance_rad: float | None = None) -> None:
     """Run a plan; raises StepFailed with the planner's or the controller's reason."""
     if plan.trajectory is None:
         raise StepFailed(plan.status, f"{what}: {plan.message}")
-    outcome = ctx.robot.follow(plan.trajectory, ctx.cancel)
+    outcome = ctx.robot.follow(plan.trajectory, ctx.cancel, goal_tolerance_rad=goal_tolerance_rad)
     if not outcome.status.ok:
         raise StepFailed(outcome.status, f"{what}: {outcome.message}")
 
@@ -55,6 +55,14 @@ def descend(ctx: SkillContext, tool: Pose, what: str, allow_contact: Sequence[st
     go_straight(ctx, tool, what, speed=ctx.config.contact_speed, allow_contact=allow_contact)
 
 
+def press(ctx: SkillContext, what: str, allow_contact: Sequence[str]) -> None:
+    """Push straight down a little. Something is meant to be in the way: stopping short is no failure."""
+    tool = ctx.robot.state().tool.translated((0.0, 0.0, -ctx.config.press_depth_m))
+    speed = ctx.config.contact_speed
+    plan = ctx.backend.plan_line(joints(ctx), tool, speed=speed, allow_contact=allow_contact)
+    run_plan(ctx, plan, what, ctx.config.press_tolerance_rad)
+
+
 def rise(ctx: SkillContext, height_m: float, what: str, allow_contact: Sequence[str] = ()) -> None:
     """Straight up from where the tool is."""
     tool = ctx.robot.state().tool.translated((0.0, 0.0, height_m))
@@ -67,6 +75,8 @@ def set_fingers(ctx: SkillContext, width_m: float, what: str) -> float:
     outcome = ctx.robot.grip(min(width_m, gripper.max_width_m), gripper.force_n, ctx.cancel)
     if not outcome.status.ok:
         raise StepFailed(outcome.status, f"{what}: {outcome.message}")
+    # Plans see the fingers as they stand now.
+    ctx.backend.set_gripper_width(outcome.width_m)
     return outcome.width_m
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from jarvis_core.objects import RigidObject, Scene
+from jarvis_core.objects import Box, RigidObject, Scene
 from jarvis_core.pose import Pose
 from jarvis_core.skills import Fact, PickGoal
 from jarvis_core.status import Status
 
-from jarvis_skills.cell_context import Held, SkillContext, StepFailed
-from jarvis_skills.grasp import Grasp, find_grasps
+from jarvis_skills.cell_context import PLATE, TABLE, Held, SkillContext, StepFailed
+from jarvis_skills.grasp import Grasp, find_grasps, touching
 from jarvis_skills.moves import descend, go_to_pose, rise, set_fingers
 
 
@@ -29,8 +29,10 @@ def pick(ctx: SkillContext, goal: PickGoal) -> dict[str, Fact]:
     verify_width(ctx, thing, grasp, width, "closing")
     attach(ctx, scene, thing, grasp)
     ctx.phase("lift")
-    # The object stands on its base when the lift begins: touching it is no collision.
-    rise(ctx, ctx.config.lift_height_m, "lift", allow_contact=scene.ids() + ("table", "plate"))
+    # The object stands on something, maybe flush with a neighbour, when the lift begins: that is no collision.
+    others = [o for o in scene.objects if o.id != thing.id]
+    near = touching(thing.world_boxes(), others, ctx.config.support_gap_m)
+    rise(ctx, ctx.config.lift_height_m, "lift", allow_contact=(*near, TABLE, PLATE))
     ctx.phase("verify")
     width = ctx.robot.state().gripper_width_m
     verify_width(ctx, thing, grasp, width, "lifting")
@@ -72,7 +74,7 @@ def attach(ctx: SkillContext, scene: Scene, thing: RigidObject, grasp: Grasp) ->
     """From now on the object moves with the tool."""
     in_tool: Pose = ctx.robot.state().tool.inverse() @ thing.pose
     ctx.held = Held(thing, in_tool, grasp.width_m)
-    ctx.backend.attach(thing.id, [type(box)(in_tool @ box.pose, box.size_m) for box in thing.boxes])
+    ctx.backend.attach(thing.id, [Box(in_tool @ box.pose, box.size_m) for box in thing.boxes])
     ctx.update_world(scene)
 
 

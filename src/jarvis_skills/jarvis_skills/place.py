@@ -8,9 +8,9 @@ from jarvis_core.pose import Pose
 from jarvis_core.skills import Fact, PlaceGoal
 from jarvis_core.status import Status
 
-from jarvis_skills.cell_context import SkillContext, StepFailed
-from jarvis_skills.grasp import bottom_z, overlap_depth
-from jarvis_skills.moves import check_workspace, descend, go_to_pose, rise, set_fingers
+from jarvis_skills.cell_context import PLATE, TABLE, SkillContext, StepFailed
+from jarvis_skills.grasp import bottom_z, overlap_depths, touching
+from jarvis_skills.moves import check_workspace, descend, go_to_pose, press, rise, set_fingers
 from jarvis_skills.pick import detach, measure_in_hand
 
 
@@ -21,7 +21,7 @@ def place(ctx: SkillContext, goal: PlaceGoal) -> dict[str, Fact]:
         raise StepFailed(Status.PRECONDITION_FAILED, "the hand is empty; pick something first")
     check_workspace(ctx, goal.pose, "the place pose")
     scene = ctx.look()
-    touching = check_place(ctx, scene, held.object, goal.pose)
+    near = check_place(ctx, scene, held.object, goal.pose)
     measure_in_hand(ctx, held.object.id)
     tool = tool_at(ctx, goal.pose)
     ctx.update_world(scene)
@@ -31,8 +31,10 @@ def place(ctx: SkillContext, goal: PlaceGoal) -> dict[str, Fact]:
     measure_in_hand(ctx, held.object.id)
     tool = tool_at(ctx, goal.pose)
     ctx.phase("descend")
-    contacts = (*touching, "table", "plate")
-    descend(ctx, tool.translated((0.0, 0.0, -ctx.config.press_depth_m)), "descend", allow_contact=contacts)
+    contacts = (*near, TABLE, PLATE)
+    descend(ctx, tool.translated((0.0, 0.0, ctx.config.seat_gap_m)), "descend", allow_contact=contacts)
+    ctx.phase("press")
+    press(ctx, "press", contacts)
     ctx.robot.wait(ctx.config.settle_s)
     ctx.phase("release")
     width = set_fingers(ctx, held.width_m + 2 * ctx.config.finger_slack_m, "release")
@@ -56,25 +58,23 @@ def check_place(ctx: SkillContext, scene: Scene, thing: RigidObject, pose: Pose)
     """Is the pose free and supported? Returns the ids of the objects that will be touched."""
     others = [o for o in scene.objects if o.id != thing.id]
     boxes = tuple(Box(pose @ box.pose, box.size_m) for box in thing.boxes)
-    touching: list[str] = []
-    for other in others:
-        depth = overlap_depth(boxes, other.world_boxes())
-        if depth > ctx.config.overlap_m:
-            raise StepFailed(
-                Status.PRECONDITION_FAILED,
-                f"at this pose {thing.id} would overlap {other.id} by {depth * 1e3:.1f} mm; choose a free place",
-            )
-        if depth > -ctx.config.support_gap_m:
-            touching.append(other.id)
+    depths = overlap_depths(boxes, others)
+    deepest = max(depths, key=lambda name: depths[name], default="")
+    if deepest and depths[deepest] > ctx.config.overlap_m:
+        raise StepFailed(
+            Status.PRECONDITION_FAILED,
+            f"at this pose {thing.id} would overlap {deepest} by {depths[deepest] * 1e3:.1f} mm; choose a free place",
+        )
+    near = touching(boxes, others, ctx.config.support_gap_m)
     base = ctx.cell.plate.pose.position[2]
     lowest = bottom_z(boxes)
-    if not touching and lowest - base > ctx.config.support_gap_m:
+    if not near and lowest - base > ctx.config.support_gap_m:
         raise StepFailed(
             Status.PRECONDITION_FAILED,
             f"nothing carries {thing.id} at this pose: its underside would hang {(lowest - base) * 1e3:.1f} mm above "
             "the plate with no object below",
         )
-    return tuple(touching)
+    return near
 
 
 def verify(ctx: SkillContext, object_id: str, pose: Pose, width_m: float) -> dict[str, Fact]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory, GripperCommand
+from control_msgs.msg import JointTolerance
 from jarvis_core.motion import Cancellation, GripperOutcome, JointTrajectory, MotionOutcome
 from jarvis_core.observation import RobotState
 from jarvis_core.pose import FloatArray, Pose
@@ -70,8 +71,17 @@ class RosRobot:
         tool = self._forward(np.array(arm))
         return RobotState(time_from_ros(message.header.stamp), arm, width, tool)
 
-    def follow(self, trajectory: JointTrajectory, cancel: Cancellation | None = None) -> MotionOutcome:
+    def follow(
+        self,
+        trajectory: JointTrajectory,
+        cancel: Cancellation | None = None,
+        *,
+        goal_tolerance_rad: float | None = None,
+    ) -> MotionOutcome:
         goal = FollowJointTrajectory.Goal(trajectory=trajectory_to_ros(trajectory))
+        if goal_tolerance_rad is not None:
+            names = trajectory.joint_names
+            goal.goal_tolerance = [JointTolerance(name=n, position=goal_tolerance_rad) for n in names]
         handle = self._send(self._arm, goal, ARM_ACTION)
         if not handle.accepted:
             return MotionOutcome(Status.EXECUTION_FAILED, "the arm controller rejected the trajectory")

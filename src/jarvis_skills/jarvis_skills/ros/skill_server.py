@@ -17,7 +17,9 @@ from jarvis_core.ros.waiting import in_thread
 from jarvis_core.skills import SkillGoal, SkillResult
 from jarvis_core.status import Status
 from jarvis_motion.factory import make_backend
+from jarvis_motion.config import MotionConfig
 from jarvis_robot.config import load_robot_config
+from jarvis_robot.model import RobotModel
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -42,17 +44,15 @@ class SkillServer(Node):
 
     ROS parameters:
         scene_service: GetScene service that tells where objects are.
-        backend: motion backend.
     """
 
     def __init__(self, executor: Executor) -> None:
         super().__init__("skills")
         self._executor_of_node = executor
         scene_service = self.declare_parameter("scene_service", "/sim/get_scene").value
-        backend_name = self.declare_parameter("backend", "roboplan").value
         cell = load_default("cell", CellConfig)
         robot_config = load_robot_config(cell.robot)
-        backend = make_backend(backend_name, robot_config)
+        backend = make_backend(RobotModel.load(robot_config), load_default("motion", MotionConfig))
         self._robot = RosRobot(self, robot_config, backend.forward)
         scenes = RosSceneSource(self, scene_service)
         config = load_default("skills", SkillsConfig)
