@@ -37,6 +37,9 @@ from jarvis_bricks.oriented_boxes import OrientedBoxes, penetration
 
 #: Boxes that share less than this touch: neighbouring bricks are flush in the models.
 TOUCH_M = 0.00015
+#: A pad that laps over the end of a gripped face would scrape along a neighbour flush with it: for neighbours, the
+#: fingers are this much thicker on the inside.
+FLUSH_M = 0.0003
 #: The fingertips stay this far above whatever is below the gripped box.
 TIP_GAP_M = 0.0003
 #: How far above the tip the gripper is looked at: it comes from and leaves to above all builds.
@@ -272,10 +275,10 @@ def _judge(
     fingers: FingerClearance,
     floor_z_m: float | None,
 ) -> list[GripOption]:
-    tips, hands = _finger_volumes(tried, fingers), _hand_volumes(tried, fingers)
+    tips, hands = _finger_volumes(tried, fingers, FLUSH_M), _hand_volumes(tried, fingers)
     near = others.select(_near(tips, hands, others.boxes))
     # A box can't block the grip on itself.
-    own_hits = _hits(tips, own, per=2)
+    own_hits = _hits(_finger_volumes(tried, fingers, 0.0), own, per=2)
     finger_hits, hand_hits = _hits(tips, near.boxes, per=2), _hits(hands, near.boxes, per=1)
     options = []
     for i, candidate in enumerate(tried):
@@ -309,11 +312,12 @@ def _option(
     )
 
 
-def _finger_volumes(tried: Sequence[_Candidate], fingers: FingerClearance) -> OrientedBoxes:
-    """Two for each candidate: what a finger sweeps from touching to open, and above."""
-    depth = fingers.slack_m + fingers.thickness_m
+def _finger_volumes(tried: Sequence[_Candidate], fingers: FingerClearance, inside_m: float) -> OrientedBoxes:
+    """Two for each candidate: what a finger sweeps from ``inside_m`` beyond touching to open, and above."""
+    depth = inside_m + fingers.slack_m + fingers.thickness_m
     size = (depth, fingers.width_m)
-    rows = [(c, c.middle + side * c.close * (c.width + depth) / 2, size) for c in tried for side in (1, -1)]
+    away = [(c, (c.width + depth) / 2 - inside_m) for c in tried]
+    rows = [(c, c.middle + side * c.close * distance, size) for c, distance in away for side in (1, -1)]
     return _columns(rows, 0.0)
 
 
