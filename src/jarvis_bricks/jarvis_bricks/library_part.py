@@ -19,9 +19,9 @@ from jarvis_bricks.symmetry import YAW_TURNS, Quaternion, yaw_symmetries
 #: Mean wall thickness assumed for parts known only by their surface; both sides of a wall are in that surface.
 _WALL_M = 0.0012
 
-#: A box-like body covers at least this share of each side of its bounding box (tiles have a groove at the foot,
-#: technic bricks holes), and of its top.
-_SIDE_FILL, _TOP_FILL = 0.6, 0.97
+#: A box-like body covers at least this share of the top and of each side of its bounding box. Technic bricks have
+#: holes and grilles gaps; a slope or a round body covers next to nothing of one side.
+_BOX_FILL = 0.5
 
 #: A tube may end this far above the plane of the underside (4 LDU).
 _RECESS_M = 0.0017
@@ -168,6 +168,6 @@ def _is_box(flat: FlatPart, bounds: FloatArray) -> bool:
     for axis, side in ((0, 0), (0, 1), (1, 0), (1, 1), (2, 1)):
         face = float(np.prod(np.delete(size, axis)))
         on_side = (np.abs(triangles[..., axis] - bounds[side, axis]) < 1e-5).all(axis=1)
-        if float(areas[on_side].sum()) < face * (_TOP_FILL if axis == 2 else _SIDE_FILL):
+        if float(areas[on_side].sum()) < face * _BOX_FILL:
             return False
     return True

@@ -253,6 +253,7 @@ def _all_parts() -> Iterator[ParametricPart]:
     yield _corner("2420", "Plate", _PLATE)
     yield _round("3062b", "Brick  1 x  1 Round", _BRICK)
     yield _round("6141", "Plate  1 x  1 Round", _PLATE)
+    yield _round("85861", "Plate  1 x  1 Round with Open Stud", _PLATE)
 
 
 #: All built-in parts by number.

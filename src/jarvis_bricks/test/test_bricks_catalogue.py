@@ -191,6 +191,9 @@ def test_a_part_that_is_both_takes_its_mesh_from_the_library(library_catalogue: 
     [
         ("3001", True, ""),
         ("3700", True, ""),
+        ("2412b", True, ""),
+        ("3941", False, "not box-like"),
+        ("4070", False, "do not point up"),
         ("3937", False, "not an ordinary"),
         ("3747a", False, "not an ordinary"),
     ],
@@ -201,6 +204,7 @@ def test_what_is_physical(library_catalogue: PartCatalogue, part: str, physical:
     assert reason in geometry.not_physical_reason
 
 
+@pytest.mark.slow
 def test_every_part_of_the_real_models_has_geometry(library: LDrawLibrary, models: list[Path]) -> None:
     seen: set[str] = set()
     for path in models:
