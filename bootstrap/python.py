@@ -50,24 +50,34 @@ def base_python() -> BasePython:
     return BasePython(executable, Path(sysconfig.get_path("include")), tuple(folders))
 
 
-def fingerprint(layout: Layout, python: BasePython) -> str:
-    locked = (layout.requirements / "test.txt").read_bytes()
-    return digest([locked, str(python.executable), str(layout.venv)])
-
-
 def stands(layout: Layout, python: BasePython) -> bool:
-    """Whether the virtual environment is complete and made from today's requirements, for this folder."""
-    return Stamp(layout, "venv").is_current(fingerprint(layout, python)) and layout.venv_python.exists()
+    """Whether the virtual environment is complete, made for this folder and from today's requirements."""
+    current = f"{_place(layout, python)} {_requirements(layout)}"
+    return Stamp(layout, "venv").is_current(current) and layout.venv_python.exists()
+
+
+def _place(layout: Layout, python: BasePython) -> str:
+    """What a virtual environment cannot outlive: its Python, and the folder whose path is in its scripts."""
+    return digest([str(python.executable), str(layout.venv)])
+
+
+def _requirements(layout: Layout) -> str:
+    return digest([(layout.requirements / "test.txt").read_bytes()])
 
 
 def ensure_venv(layout: Layout, python: BasePython) -> None:
-    """Make the virtual environment, or bring it up to date."""
+    """Make the virtual environment; bring it up to date where it was complete and only the requirements changed.
+
+    What is no longer required stays in it until it is made anew.
+    """
     if stands(layout, python):
         return
     with step("Python packages into .jarvis/venv"):
         stamp = Stamp(layout, "venv")
+        finished_before = (stamp.read() or "").startswith(_place(layout, python))
         stamp.clear()
-        make_venv(layout.venv, python, layout.log / "venv.log")
+        if not (finished_before and layout.venv_python.exists()):
+            make_venv(layout.venv, python, layout.log / "venv.log")
         # The lock file is complete, so pip need not resolve anything.
         run_logged(
             [layout.venv_python, "-m", "pip", "install", "--no-deps", "-r", layout.requirements / "test.txt"],
@@ -75,7 +85,7 @@ def ensure_venv(layout: Layout, python: BasePython) -> None:
             what="pip could not install requirements/test.txt",
             fix=NETWORK_FIX,
         )
-        stamp.write(fingerprint(layout, python))
+        stamp.write(f"{_place(layout, python)} {_requirements(layout)}")
 
 
 def make_venv(folder: Path, python: BasePython, log: Path) -> None:
