@@ -32,7 +32,7 @@ import numpy.typing as npt
 from jarvis_core.objects import Box
 from jarvis_core.pose import FloatArray, Pose
 
-from jarvis_bricks.geometry import STUD_HEIGHT_M, STUD_RADIUS_M, PartGeometry
+from jarvis_bricks.geometry import STUD_HEIGHT_M, STUD_PITCH_M, STUD_RADIUS_M, PartGeometry
 from jarvis_bricks.oriented_boxes import OrientedBoxes, penetration
 
 #: Boxes that share less than this touch: neighbouring bricks are flush in the models.
@@ -254,10 +254,15 @@ def _candidates(index: int, placed: OrientedBoxes, fingers: FingerClearance) -> 
 
 
 def _offsets(length: float, pad: float) -> list[float]:
-    """Positions of the pad's middle along a face, 0 and both ways in steps, while the pad touches enough of it."""
-    reach = min(length / 2, length / 2 + pad / 2 - min(length, MIN_CONTACT_M, pad))
+    """Positions of the pad's middle along a face: 0, both ways in steps, and as far as the pad touches enough of it.
+
+    Beyond the ends of a face only for short ones: there a neighbour flush with the face leaves no other way.
+    """
+    reach = min(length / 2 + pad / 2 - min(length, MIN_CONTACT_M, pad), max(length / 2, STUD_PITCH_M))
     steps = int(reach / STEP_M + 1e-6)
-    return [round(i * STEP_M, 6) for i in range(-steps, steps + 1)]
+    return sorted(
+        {round(i * STEP_M, 6) for i in range(-steps, steps + 1)} | {round(reach, 6), round(-reach, 6)}
+    )
 
 
 def _depths(height: float, fingers: FingerClearance) -> list[float]:

@@ -94,6 +94,19 @@ def test_neighbours_along_the_face_are_passed_at_an_offset(fingers: FingerCleara
     assert min(o.offset_m for o in across) == -0.016
 
 
+def test_a_pad_may_not_lap_over_a_flush_neighbour(fingers: FingerClearance) -> None:
+    r"""
+    [a][ neighbour ]    a 1x1 (8 mm) beside a brick whose faces lie in line with its own: an 18 mm pad in its
+                        middle would touch both, so it is taken 5 mm or more further out
+    """
+    single = block(0, 0, 0, (P, P, H))
+    neighbour = block(2.5 * P, 0, 0, (4 * P, P, H))
+    across = possible(grip_options([single], [("neighbour", neighbour)], fingers), Y)
+    assert {o.offset_m for o in across} == {-0.007}
+    # There the pad still touches 6 mm of the face.
+    assert (-0.007 + fingers.width_m / 2) - (-P / 2) == pytest.approx(0.006)
+
+
 def test_over_a_lower_neighbour_the_grip_is_shallow(fingers: FingerClearance) -> None:
     plate = block(0, 2 * P, 0, (4 * P, 2 * P, 0.0032))
     depths = {o.depth_m for o in possible(grip_options([TWO_BY_FOUR], [("plate", plate)], fingers), Y)}
@@ -161,13 +174,13 @@ def test_a_slope_is_not_gripped_along_its_fall(catalogue: PartCatalogue, fingers
 
 
 def test_both_arms_of_a_corner_are_gripped(catalogue: PartCatalogue, fingers: FingerClearance) -> None:
-    """... if the fingers are narrow: 18 mm touch the other arm."""
+    """The shorter one, with pads wider than it, only at its free end: the other arm is in the way."""
     corner = catalogue.geometry("2357").boxes
     narrow = dataclasses.replace(fingers, width_m=0.008)
-    assert {o.key.box for o in possible(grip_options(corner, [], narrow))} == {0, 1}
-    wide = grip_options(corner, [], fingers)
-    assert {o.key.box for o in possible(wide)} == {0}
-    assert {o.refusal for o in wide if o.key.box == 1} == {GripRefusal.OWN_SHAPE}
+    assert 0.0 in {o.offset_m for o in possible(grip_options(corner, [], narrow)) if o.key.box == 1}
+    wide = [o for o in grip_options(corner, [], fingers) if o.key.box == 1]
+    assert {o.offset_m for o in possible(wide)} == {0.007}
+    assert {o.refusal for o in wide if not o.ok} == {GripRefusal.OWN_SHAPE}
 
 
 def test_a_brick_that_lies_on_its_side(fingers: FingerClearance) -> None:
