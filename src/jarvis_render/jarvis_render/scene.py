@@ -242,15 +242,15 @@ class Painter:
     def outline(self, bricks: Sequence[Drawable], rgb: Rgb, pen: Pen) -> None:
         """Thick lines along all edges, which leave no depth behind.
 
-        Drawn before the faces of the same bricks, only what lies outside their silhouette stays: an outline.
-        Transparent faces would not cover the rest, so their silhouette is kept out: the canvas's alpha, which
-        nothing else uses, is a stencil.
+        Drawn before the faces of the same bricks. Only what lies outside the bricks' silhouettes is drawn, those of
+        their hidden parts included: the canvas's alpha, which nothing else uses, is the stencil.
         """
         self._set_masks(rgb=False, alpha=True, depth=False)
+        self._gl.depth_func = "1"
         for brick in bricks:
-            if self.is_transparent(brick):
-                self._face_uniforms(brick.pose, (0.0, 0.0, 0.0), 0.0, 0.0)
-                self._triangle_array(brick.part).render(moderngl.TRIANGLES)
+            self._face_uniforms(brick.pose, (0.0, 0.0, 0.0), 0.0, 0.0)
+            self._triangle_array(brick.part).render(moderngl.TRIANGLES)
+        self._gl.depth_func = "<="
         self._set_masks(rgb=True, alpha=False, depth=False)
         self._gl.enable(moderngl.BLEND)
         self._gl.blend_func = moderngl.DST_ALPHA, moderngl.ONE_MINUS_DST_ALPHA

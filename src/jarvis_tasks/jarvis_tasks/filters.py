@@ -7,6 +7,8 @@ the plate and the number of loose bricks belong to a segment.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -147,7 +149,11 @@ class CheckedModel:
             name: tuple(sorted(faults, key=lambda f: _IMPORTANCE[f.reason])) for name, faults in found.items()
         }
         self._areas = {b.id: _supply_area(b, catalogue, limits.supply_clearance_m) for b in model.bricks}
-        self._scene_refusals: dict[int, tuple[Refusal, ...]] = {}
+        sums = list(self._sum_scene_faults())
+        self._fault_steps = [step for step, _ in sums]
+        self._fault_sums = [refusals for _, refusals in sums]
+        self._floating: dict[int, tuple[Refusal, ...]] = {}
+        self._n_steps = model.source.n_steps
 
     def refusals(self, first: int, last: int) -> tuple[Refusal, ...]:
         """Everything against the segment of steps ``first`` to ``last``, the most important first; empty if it can
@@ -156,7 +162,12 @@ class CheckedModel:
         Raises:
             BadInputError: steps that the build does not have.
         """
-        check_steps(self.model, first, last)
+        if not 1 <= first <= last <= self._n_steps:
+            raise BadInputError(
+                f"steps {first} to {last} are not in the build, which has steps 1 to {self._n_steps}",
+                where=self.model.source.name,
+                fix="name a first and a last step of the build",
+            )
         targets = self.model.between(first, last)
         cases: list[tuple[Role, Brick, Fault]] = [
             ("target", b, fault) for b in targets for fault in self.faults.get(b.id, ())
@@ -167,16 +178,26 @@ class CheckedModel:
         return tuple(sorted((*together, *self._of_size(targets)), key=lambda r: _IMPORTANCE[r.reason]))
 
     def _of_scene(self, first: int) -> tuple[Refusal, ...]:
-        if first not in self._scene_refusals:
-            scene = self.model.between(1, first - 1)
+        rank = bisect.bisect_left(self._fault_steps, first)
+        if rank:
+            return self._fault_sums[rank - 1]
+        if first not in self._floating:
+            self._floating[first] = _floating(self.model, self.model.between(1, first - 1))
+        return self._floating[first]
+
+    def _sum_scene_faults(self) -> Iterable[tuple[int, tuple[Refusal, ...]]]:
+        """For every step with faults that count for an initial structure: those of all bricks up to it."""
+        running: tuple[Refusal, ...] = ()
+        for step, bricks in itertools.groupby(self.model.bricks, key=lambda b: b.step):
             cases: list[tuple[Role, Brick, Fault]] = [
                 ("scene", b, fault)
-                for b in scene
+                for b in bricks
                 for fault in self.faults.get(b.id, ())
                 if fault.reason in SCENE_REASONS
             ]
-            self._scene_refusals[first] = _gathered(cases) or _floating(self.model, scene)
-        return self._scene_refusals[first]
+            if cases:
+                running = tuple(_merged(running, _gathered(cases)))
+                yield step, running
 
     def _of_size(self, targets: Sequence[Brick]) -> Iterable[Refusal]:
         config, count = self._config, len(targets)
@@ -190,17 +211,6 @@ class CheckedModel:
             yield _of_segment(
                 Reason.SUPPLY_FULL, f"they take {needed * 1e4:.0f} cm2 of {available * 1e4:.0f} cm2"
             )
-
-
-def check_steps(model: PlacedModel, first: int, last: int) -> None:
-    """Raises BadInputError: steps that the build does not have."""
-    n_steps = model.source.n_steps
-    if not 1 <= first <= last <= n_steps:
-        raise BadInputError(
-            f"steps {first} to {last} are not in the build, which has steps 1 to {n_steps}",
-            where=model.source.name,
-            fix="name a first and a last step of the build",
-        )
 
 
 def own_faults(

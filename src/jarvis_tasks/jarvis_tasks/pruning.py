@@ -7,7 +7,7 @@ walls remain. The order of building stays as it is; steps may be left without br
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from jarvis_bricks.assembly import Assembly, Brick
@@ -16,7 +16,7 @@ from jarvis_bricks.connectivity import components
 from jarvis_core.objects import GROUND
 
 from jarvis_tasks.config import TasksConfig
-from jarvis_tasks.filters import CellLimits, Reason, own_faults
+from jarvis_tasks.filters import CellLimits, Fault, Reason, own_faults
 from jarvis_tasks.placement import PlacedModel, place_on_plate
 
 #: Faults of a place on the plate rather than of the brick: they change when the build is put down elsewhere.
@@ -38,23 +38,21 @@ def place_without_unbuildable(
     bricks can be kept that way.
     """
     placed = place_on_plate(assembly, catalogue, plate_studs, quarter_turns)
-    kept = _without_faulty(placed, catalogue, limits, config)
-    rest = _largest_rest(placed, catalogue, limits, config)
+    faults = own_faults(placed, catalogue, limits, config)
+    kept = _without_faulty(placed, faults)
+    rest = _largest_rest(placed, faults)
     if len(rest) > len(kept.bricks):
         ids = {b.id for b in rest}
         alone = msgspec.structs.replace(assembly, bricks=tuple(b for b in assembly.bricks if b.id in ids))
         again = place_on_plate(alone, catalogue, plate_studs, quarter_turns)
-        other = _without_faulty(again, catalogue, limits, config)
+        other = _without_faulty(again, own_faults(again, catalogue, limits, config))
         kept = max(kept, other, key=lambda model: len(model.bricks))
     present = {b.id for b in (*kept.bricks, *kept.stand_ins)}
     left_out = tuple(b for b in assembly.bricks if b.id not in present)
     return dataclasses.replace(kept, source=assembly, left_out=left_out)
 
 
-def _without_faulty(
-    model: PlacedModel, catalogue: PartCatalogue, limits: CellLimits, config: TasksConfig
-) -> PlacedModel:
-    faults = own_faults(model, catalogue, limits, config)
+def _without_faulty(model: PlacedModel, faults: Mapping[str, Sequence[Fault]]) -> PlacedModel:
     seats: dict[str, list[str]] = {}
     for joint in model.joints:
         seats.setdefault(joint.upper_id, []).append(joint.lower_id)
@@ -68,11 +66,8 @@ def _without_faulty(
     return dataclasses.replace(model, bricks=tuple(kept), joints=joints)
 
 
-def _largest_rest(
-    model: PlacedModel, catalogue: PartCatalogue, limits: CellLimits, config: TasksConfig
-) -> Sequence[Brick]:
+def _largest_rest(model: PlacedModel, faults: Mapping[str, Sequence[Fault]]) -> Sequence[Brick]:
     """The largest group of sound bricks that are joined to one another."""
-    faults = own_faults(model, catalogue, limits, config)
     sound = [b for b in model.bricks if all(fault.reason in _PLACE_REASONS for fault in faults.get(b.id, ()))]
     groups = components([b.id for b in sound], model.joints)
     largest = set(groups[0]) if groups else set()

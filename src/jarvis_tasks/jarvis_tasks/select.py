@@ -25,6 +25,11 @@ class RefusalCount:
     first: Segment
     example: Refusal
 
+    def line(self) -> str:
+        """For people: how many, and the first one."""
+        steps = f"steps {self.first.first} to {self.first.last}"
+        return f"{self.segments} refused for {self.reason.value}, first {steps}: {self.example.line()}"
+
 
 @dataclass(frozen=True, slots=True)
 class SegmentSearch:

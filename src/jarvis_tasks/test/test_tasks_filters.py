@@ -147,6 +147,8 @@ def test_every_run_of_steps_is_accepted_or_counted(tower, limits, config):
     (only,) = search.refused
     assert (only.reason, only.first.first, only.first.last) == (Reason.NOT_PHYSICAL, 2, 3)
     assert [task.steps for task in search.tasks()] == [(1, 1), (1, 2), (2, 2)]
+    assert only.line().startswith(f"{only.segments} refused for a part that can't")
+    assert "first steps 2 to 3: toy.ldr:4: " in only.line()
 
 
 def test_a_step_larger_than_any_task_is_counted(build, catalogue, limits, config):
