@@ -42,11 +42,8 @@ def _is_module(folder: Path) -> bool:
 
 def state_of(layout: Layout, choice: RosChoice) -> dict[str, str]:
     """What the installed workspace depends on: one hash for the whole, one for each package."""
-    tools = [
-        layout.root / "colcon.meta",
-        layout.requirements / "test.txt",
-        layout.requirements / "rosidl.txt",
-    ]
+    generators = "rosidl.txt" if choice.way is RosWay.PIP else "test.txt"
+    tools = [layout.root / "colcon.meta", layout.requirements / generators]
     whole = digest([str(layout.root), choice.way.value, *(path.read_bytes() for path in tools)])
     return {"workspace": whole} | {
         package.name: _package_hash(layout, package) for package in packages(layout)

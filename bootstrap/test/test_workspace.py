@@ -58,7 +58,7 @@ def test_what_is_live_needs_no_build(layout: Layout, name: str) -> None:
         ("config/new.yaml", "jarvis_bringup"),
         ("launch/new.launch.xml", "jarvis_bringup"),
         ("colcon.meta", "workspace"),
-        ("requirements/test.txt", "workspace"),
+        ("requirements/rosidl.txt", "workspace"),
     ],
 )
 def test_only_what_changed_is_built_again(layout: Layout, name: str, package: str) -> None:

@@ -1,0 +1,75 @@
+"""When the virtual environment is made, when it is only brought up to date, and when it is left alone."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bootstrap import python
+from bootstrap.paths import Layout
+from bootstrap.python import BasePython
+
+
+@pytest.fixture
+def ran(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What set-up did: "venv" for a new environment, "pip" for an installation; nothing is really run."""
+    done: list[str] = []
+
+    def run(command: list[str | Path], _log: Path, **_: object) -> None:
+        done.append(str(command[2]))
+        if command[2] == "venv":
+            layout.venv_python.parent.mkdir(parents=True)
+            layout.venv_python.touch()
+
+    monkeypatch.setattr(python, "run_logged", run)
+    return done
+
+
+def test_it_is_made_once(layout: Layout, base: BasePython, ran: list[str]) -> None:
+    python.ensure_venv(layout, base)
+    python.ensure_venv(layout, base)
+    assert ran == ["venv", "pip"]
+
+
+def test_new_requirements_are_installed_into_the_one_that_stands(
+    layout: Layout, base: BasePython, ran: list[str]
+) -> None:
+    python.ensure_venv(layout, base)
+    (layout.requirements / "test.txt").write_text("numpy==2")
+    assert not python.stands(layout, base)
+    python.ensure_venv(layout, base)
+    assert ran == ["venv", "pip", "pip"]
+
+
+def test_another_python_or_folder_makes_it_anew(
+    layout: Layout, base: BasePython, ran: list[str], tmp_path: Path
+) -> None:
+    python.ensure_venv(layout, base)
+    python.ensure_venv(layout, replace(base, executable=Path("/elsewhere/python3.12")))
+    assert ran == ["venv", "pip"] * 2
+    moved = Layout(layout.root.rename(tmp_path / "moved"))
+    assert not python.stands(moved, base)
+
+
+def test_an_interrupted_installation_starts_from_nothing(
+    layout: Layout, base: BasePython, ran: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python.ensure_venv(layout, base)
+    (layout.requirements / "test.txt").write_text("numpy==2")
+    working = python.run_logged
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(python, "run_logged", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        python.ensure_venv(layout, base)
+    monkeypatch.setattr(python, "run_logged", working)
+    python.ensure_venv(layout, base)
+    assert ran == ["venv", "pip"] * 2
+
+
+def test_a_python_that_went_away_is_noticed(layout: Layout, base: BasePython, ran: list[str]) -> None:
+    python.ensure_venv(layout, base)
+    layout.venv_python.unlink()
+    assert not python.stands(layout, base)
