@@ -1,0 +1,57 @@
+"""``python -m jarvis_cli``: reads the command line, runs one command, turns bad input into one line and status 2."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from jarvis_core.errors import JarvisError
+
+from jarvis_cli import run, tasks
+
+COMMANDS = (run, tasks)
+DESCRIPTION = "Robots that assemble LEGO models from a visual manual: tasks, episodes, scores, pages."
+EXAMPLES = """examples:
+  jarvis demo
+  jarvis tasks models
+  jarvis tasks build house --steps 2-4 --out tasks/
+  jarvis tasks build model.mpd --ldraw-library ~/ldraw --bricks 4-6
+  jarvis run tasks/house-s02-s04 --agent oracle --seed 3
+
+Every command has --help of its own."""
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="jarvis",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="show log messages and tracebacks")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for module in COMMANDS:
+        module.add_parser(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit status."""
+    options = make_parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO if options.verbose else logging.ERROR, format="%(name)s: %(message)s")
+    try:
+        return int(options.run(options))
+    except JarvisError as error:
+        if options.verbose:
+            raise
+        print(f"error: {error.line()}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; nothing half-written is left", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

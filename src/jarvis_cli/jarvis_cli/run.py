@@ -1,0 +1,56 @@
+"""``jarvis run``: one episode in this process; ``jarvis page`` is part of it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from jarvis_agent.registry import POLICIES, make_policy
+from jarvis_bench.page import write_episode_page
+from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_bricks.library import LDrawLibrary
+from jarvis_episode.runner import EpisodeResult, run_episode
+from jarvis_episode.settings import Settings
+from jarvis_scoring.text import headline, table
+
+from jarvis_cli.progress import Activity
+from jarvis_cli.sources import add_library_option, read_task
+
+EXAMPLES = """examples:
+  jarvis run tasks/house-s02-s04
+  jarvis run tasks/house-s02-s04 --agent nudge --seed 7 --out results/nudge"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "run",
+        help="run one episode in this process (over ROS: ros2 launch jarvis_bringup episode.launch.py)",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("task", type=Path, help="task folder")
+    parser.add_argument("--agent", default="oracle", help=f"one of {', '.join(sorted(POLICIES))} (default oracle)")
+    parser.add_argument("--seed", type=int, default=0, help="decides the initial state (default 0)")
+    parser.add_argument("--out", type=Path, default=Path("results"), help="folder for records (default results/)")
+    add_library_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    library = LDrawLibrary.find(options.ldraw_library)
+    result = play(options.task, options.agent, options.seed, options.out, PartCatalogue(library))
+    page = write_episode_page(result.folder)
+    print(table(result.score))
+    print(headline(result.score))
+    print(f"record: {result.folder}\npage:   {page}")
+    return 0
+
+
+def play(task_folder: Path, agent: str, seed: int, out: Path, catalogue: PartCatalogue) -> EpisodeResult:
+    """Run one episode under a line that says what the robot does."""
+    policy = make_policy(agent)
+    task, manual = read_task(task_folder)
+    with Activity(f"{agent} on {task.id}").running() as activity:
+        return run_episode(
+            task, manual, policy, seed, Settings.load(), catalogue, out, on_progress=activity.update
+        )

@@ -1,0 +1,232 @@
+"""One episode in this process: no ROS, as fast as the physics allows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_core.episode import EpisodeRecord, PolicyInfo
+from jarvis_core.manual import Manual, TaskBrief
+from jarvis_core.objects import RigidObject, TargetObject, WorldState
+from jarvis_core.ports import Policy
+from jarvis_scoring.brick_score import score as score_record
+from jarvis_scoring.protocol import EpisodeScore
+from jarvis_sim.engine import WorldError
+from jarvis_tasks.manual import task_brief
+from jarvis_tasks.store import task_hash
+from jarvis_tasks.targets import target_objects
+from jarvis_tasks.task import Task
+
+from jarvis_episode.cell import EmbeddedCell
+from jarvis_episode.recording.folder import EpisodeFolder, write_score
+from jarvis_episode.recording.recorder import EpisodeRecorder
+from jarvis_episode.settings import Settings
+from jarvis_episode.tools import EpisodeTools, Ledger, OracleTools, run_policy
+from jarvis_episode.versions import versions
+
+#: Simulated time after the policy's end in which everything comes to rest before the last look.
+SETTLE_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeResult:
+    """A finished episode's folder, record and score."""
+
+    folder: Path
+    record: EpisodeRecord
+    score: EpisodeScore
+
+
+def episode_name(task_id: str, policy: str, seed: int) -> str:
+    """The id of an episode, and the name of its folder."""
+    return f"{task_id}-{policy}-{seed}"
+
+
+def run_episode(
+    task: Task,
+    manual: Manual,
+    policy: Policy,
+    seed: int,
+    settings: Settings,
+    catalogue: PartCatalogue,
+    results: Path,
+    *,
+    on_progress: Callable[[str], None] = lambda text: None,
+) -> EpisodeResult:
+    """Run a policy on a task and leave a whole record behind.
+
+    Args:
+        results: gets a folder for the episode; must not hold one of the same name.
+        on_progress: told what happens, in a few words.
+
+    Raises:
+        RefusedError: the task can't be set up in this cell.
+        BadInputError: the episode was recorded before.
+    """
+    folder = EpisodeFolder.create(results, episode_name(task.id, policy.name, seed))
+    try:
+        folder.write_task(task, manual)
+        cell = EmbeddedCell.build(task, settings, catalogue, seed)
+        try:
+            episode = _Episode(task, policy, seed, settings, catalogue, cell, on_progress)
+            with EpisodeRecorder(folder, settings.cell.overview_camera, settings.episode) as recorder:
+                record = episode.play(task_brief(task, manual, episode.budget_s), recorder)
+                recorder.truth(record)
+        finally:
+            cell.close()
+        return finish_episode(folder, record, settings)
+    except BaseException:
+        folder.discard()
+        raise
+
+
+def finish_episode(folder: EpisodeFolder, record: EpisodeRecord, settings: Settings) -> EpisodeResult:
+    """Give the folder its name, then score: a fault in scoring can't lose the record."""
+    path = folder.finish(record)
+    score = score_record(record, settings.score)
+    write_score(path, score)
+    return EpisodeResult(path, record, score)
+
+
+class _Episode:
+    """The run itself."""
+
+    def __init__(
+        self,
+        task: Task,
+        policy: Policy,
+        seed: int,
+        settings: Settings,
+        catalogue: PartCatalogue,
+        cell: EmbeddedCell,
+        on_progress: Callable[[str], None],
+    ) -> None:
+        self._task = task
+        self._policy = policy
+        self._seed = seed
+        self._settings = settings
+        self._cell = cell
+        self._on_progress = on_progress
+        self._targets = target_objects(task, catalogue, settings.cell.plate.pose)
+        self.budget_s = settings.episode.budget_s(task.n_required)
+
+    def play(self, brief: TaskBrief, recorder: EpisodeRecorder) -> EpisodeRecord:
+        """From the initial state to the record."""
+        cell, world = self._cell, self._cell.world
+        started_at, wall = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
+        objects, initial = world.objects(), world.state()
+        recorder.before(cell.camera.capture())
+        handles = self._observe(recorder)
+        ledger = self._ledger()
+        try:
+            outcome, message = run_policy(self._policy, self._tools(ledger, brief))
+            time_s = ledger.time_s
+            world.advance(SETTLE_S)
+        except WorldError as error:
+            outcome, message, time_s = "cell_error", error.line(), ledger.time_s
+        finally:
+            for handle in handles:
+                world.remove_observer(handle)
+        final = world.state()
+        recorder.state(final)
+        recorder.after(cell.camera.capture())
+        return make_record(
+            task=self._task,
+            policy=self._policy,
+            seed=self._seed,
+            settings=self._settings,
+            transport="in-process",
+            outcome=(outcome, message),
+            started_at=started_at,
+            wall_s=time.monotonic() - wall,
+            time_s=time_s,
+            states=(initial, final),
+            objects=objects,
+            targets=self._targets,
+            ledger=ledger,
+            recorder=recorder,
+        )
+
+    def _ledger(self) -> Ledger:
+        limits = self._settings.episode
+        return Ledger(
+            lambda goal: self._cell.skills.run(goal, self._on_progress),
+            lambda: self._cell.world.time_s,
+            limit_s=limits.hard_stop_factor * self.budget_s,
+            max_calls=limits.max_calls,
+        )
+
+    def _tools(self, ledger: Ledger, brief: TaskBrief) -> EpisodeTools:
+        if not self._policy.privileged:
+            return EpisodeTools(ledger, brief, self._cell.observe)
+        return OracleTools(ledger, brief, self._cell.observe, self._cell.scenes.scene, self._targets)
+
+    def _observe(self, recorder: EpisodeRecorder) -> list[int]:
+        """Record while simulated time passes."""
+        cell, world, config = self._cell, self._cell.world, self._settings.episode
+        names = self._settings.robot.arm_joints
+
+        def state() -> None:
+            recorder.state(world.state())
+            recorder.joints(world.time_s, names, cell.robot.state().joints_rad)
+            for event in world.events()[len(recorder.events) :]:
+                recorder.event(event)
+
+        def picture() -> None:
+            recorder.camera(world.time_s, cell.camera.capture().rgb)
+
+        def video() -> None:
+            recorder.video_frame(cell.overview.capture().rgb)
+
+        return [
+            world.add_observer(1.0 / config.state_rate_hz, state),
+            world.add_observer(1.0 / config.camera_rate_hz, picture),
+            world.add_observer(config.video_speed / config.video_fps, video),
+        ]
+
+
+def make_record(
+    *,
+    task: Task,
+    policy: Policy,
+    seed: int,
+    settings: Settings,
+    transport: str,
+    outcome: tuple[str, str],
+    started_at: str,
+    wall_s: float,
+    time_s: float,
+    states: tuple[WorldState, WorldState],
+    objects: tuple[RigidObject, ...],
+    targets: tuple[TargetObject, ...],
+    ledger: Ledger,
+    recorder: EpisodeRecorder,
+) -> EpisodeRecord:
+    """Put the record together; ``states`` are the first and the last, ``outcome`` the word and the sentence."""
+    return EpisodeRecord(
+        episode_id=episode_name(task.id, policy.name, seed),
+        task_id=task.id,
+        task_hash=task_hash(task),
+        seed=seed,
+        policy=PolicyInfo(policy.name, policy.privileged, caged=False),
+        transport=transport,
+        scene_source="true",
+        outcome=outcome[0],
+        outcome_message=outcome[1],
+        started_at=started_at,
+        wall_s=wall_s,
+        time_s=time_s,
+        budget_s=settings.episode.budget_s(task.n_required),
+        initial=states[0],
+        final=states[1],
+        objects=objects,
+        targets=targets,
+        calls=tuple(ledger.calls),
+        events=recorder.events,
+        config=settings.as_dict(),
+        versions=versions(),
+    )
