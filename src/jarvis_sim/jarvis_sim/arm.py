@@ -17,7 +17,7 @@ from jarvis_robot.urdf import Joint, Link, Shape
 from jarvis_sim.bricks import COLLISION_GROUP, LOOKS_GROUP, ROBOT, add_box, material, surface, to_mujoco
 from jarvis_sim.config import ArmConfig, ContactConfig, GripperDriveConfig
 from jarvis_sim.control import ArmController, GripperController
-from jarvis_sim.engine import Engine
+from jarvis_sim.engine import Engine, IntArray, PassiveComponent
 
 #: What is in the gripper is looked up this often.
 _SAMPLE_S = 0.01
@@ -27,7 +27,7 @@ _TOOL_SITE = "tool"
 _STIFF, _STIFF_IMPEDANCE = [0.004, 1.0], [0.999, 0.9999, 0.001, 0.5, 2.0]
 
 
-class Arm:
+class Arm(PassiveComponent):
     """An arm with a parallel gripper, standing with its base link at the world's origin.
 
     Attributes:
@@ -45,8 +45,6 @@ class Arm:
         contact: ContactConfig,
         timestep_s: float,
     ) -> None:
-        if len(arm.kp) != robot.n_joints or len(arm.kd) != robot.n_joints:
-            raise ConfigError(f"arm.kp and arm.kd need {robot.n_joints} numbers", where="config/sim.yaml")
         self.robot = robot
         self._config = arm
         self._drive = drive
@@ -84,7 +82,11 @@ class Arm:
         self._controls = np.array([int(model.actuator(j.name).id) for j in self.robot.arm_joints])
         self._gripper_control = int(model.actuator("gripper").id)
         self._pads = tuple(int(model.geom(f"pad {i}").id) for i in range(2))
+        self._hand = engine.body(self.robot.config.hand_link)
+        self._jacobians = np.zeros((2, 3, model.nv))
+        self._creep_gain = _creep_gain(self._drive.pad, engine.timestep_s)
         self._site = int(model.site(_TOOL_SITE).id)
+        self._inertia_index = _inertia_index(model, self._qvel)
         self._every = engine.steps_in(_SAMPLE_S)
 
     def reset(self) -> None:
@@ -98,14 +100,70 @@ class Arm:
         data = self._engine.data
         data.qpos[self._qpos], data.qvel[self._qvel] = joints, 0.0
         data.qpos[self._finger_qpos], data.qvel[self._finger_qvel] = width_m / 2, 0.0
+        self._engine.moved()
         self.controller.hold(np.array(joints))
         self.gripper.hold(width_m)
 
-    def before_step(self) -> None:
+    def before_solve(self) -> None:
+        """Drive joints and fingers; inertia and bias forces are those of this very step."""
         data = self._engine.data
-        data.ctrl[self._controls] = self.controller.update(data.qpos[self._qpos], data.qvel[self._qvel])
+        data.ctrl[self._controls] = self._torques()
         speed = float(data.qvel[self._finger_qvel].sum())
         data.ctrl[self._gripper_control] = self.gripper.update(self.width_m, speed)
+        if self._held:
+            self._stop_creep()
+
+    def _torques(self) -> FloatArray:
+        """Computed torque: inertia times the wanted acceleration, corrected by position and velocity errors.
+
+        Not MuJoCo's position drives: their velocity gain is integrated implicitly, behind the back of the contact
+        solver, which then lets whatever the gripper holds slip by millimetres in every fast motion.
+        """
+        data, config = self._engine.data, self._config
+        joints, speeds = data.qpos[self._qpos], data.qvel[self._qvel]
+        wanted = self.controller.update(joints, speeds)
+        omega = config.bandwidth_rad_s
+        acceleration = (
+            wanted.acceleration
+            + omega**2 * (wanted.position - joints)
+            + 2 * config.damping_ratio * omega * (wanted.velocity - speeds)
+        )
+        # Bias forces less gravity, which every link's compensation takes care of.
+        bias = data.qfrc_bias[self._qvel] - data.qfrc_gravcomp[self._qvel]
+        torques: FloatArray = self._inertia() @ acceleration + bias
+        return torques
+
+    def _inertia(self) -> FloatArray:
+        """(n, n) joint-space inertia of the arm, from the last forward pass."""
+        rows, columns, entries = self._inertia_index
+        inertia = np.zeros((len(self._qvel), len(self._qvel)))
+        inertia[rows, columns] = inertia[columns, rows] = self._engine.data.M[entries]
+        return inertia
+
+    def _stop_creep(self) -> None:
+        """Keep what is gripped from creeping when the hand moves fast.
+
+        MuJoCo's contacts demand J a = -b u of the accelerations a, where u = J v is the slip. The relative
+        acceleration is J a + J' v, though, and on a swinging arm J' v is the centripetal acceleration: the slip
+        settles at u = J' v / b, and a step of h moves the contact by (u - h J' v / 2) h. That is millimetres in a
+        fast motion, however hard the grip. With -(1 - b h / 2) J' v added to the demand it is nothing.
+        """
+        model, data = self._engine.model, self._engine.data
+        contact = data.contact
+        geoms, addresses = contact.geom, contact.efc_address
+        second = (geoms[:, 1] == self._pads[0]) | (geoms[:, 1] == self._pads[1])
+        first = (geoms[:, 0] == self._pads[0]) | (geoms[:, 0] == self._pads[1])
+        of_pads = np.flatnonzero((first | second) & (addresses >= 0))
+        if not len(of_pads):
+            return
+        # One point stands for all contacts: the acceleration hardly differs over a brick's width.
+        mujoco.mj_jacDot(model, data, *self._jacobians, contact.pos[of_pads[0]], self._hand)
+        linear, angular = self._jacobians @ data.qvel
+        frames = contact.frame[of_pads].reshape(-1, 3, 3)
+        rows = np.concatenate([frames @ linear, frames @ angular], axis=1)[:, : self._drive.pad.condim]
+        # J is that of the second geom less that of the first.
+        gains = np.where(second[of_pads], self._creep_gain, -self._creep_gain)[:, None]
+        data.efc_aref[addresses[of_pads][:, None] + np.arange(rows.shape[1])] -= gains * rows
 
     def after_step(self) -> None:
         if self._engine.steps % self._every == 0:
@@ -215,23 +273,30 @@ class Arm:
         )  # fmt: skip
 
     def _add_drives(self, spec: mujoco.MjSpec) -> None:
-        efforts = self.robot.limits.effort
-        for joint, kp, kd, effort in zip(
-            self.robot.arm_joints, self._config.kp, self._config.kd, efforts, strict=True
-        ):
-            _add_servo(spec, joint.name, mujoco.mjtTrn.mjTRN_JOINT, kp, kd, float(effort))
+        for joint, effort in zip(self.robot.arm_joints, self.robot.limits.effort, strict=True):
+            motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            motor.gainprm[0] = 1.0
+            _limit_force(motor, float(effort))
         first, second = (joint.name for joint in self.robot.finger_joints)
         width = spec.add_tendon(name="gripper width")
         width.wrap_joint(first, 1.0)
         width.wrap_joint(second, 1.0)
         force = self.robot.config.gripper.force_n
-        servo = _add_servo(spec, "gripper", mujoco.mjtTrn.mjTRN_TENDON, self._drive.kp, self._drive.kv, force)
-        servo.target = "gripper width"
+        self._add_gripper_servo(spec, force)
         mimic = spec.add_equality(
             name="mimic", type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT, name1=second, name2=first,
             active=True, solref=_STIFF, solimp=_STIFF_IMPEDANCE,
         )  # fmt: skip
         mimic.data[:5] = [0.0, 1.0, 0.0, 0.0, 0.0]
+
+    def _add_gripper_servo(self, spec: mujoco.MjSpec, force: float) -> None:
+        """A position drive of the width: force = kp (setpoint - width) - kv speed, limited."""
+        servo = spec.add_actuator(name="gripper", target="gripper width", trntype=mujoco.mjtTrn.mjTRN_TENDON)
+        servo.gaintype = mujoco.mjtGain.mjGAIN_FIXED
+        servo.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+        servo.gainprm[0] = self._drive.kp
+        servo.biasprm[1], servo.biasprm[2] = -self._drive.kp, -self._drive.kv
+        _limit_force(servo, force)
 
 
 def _box_of(shape: Shape) -> Box:
@@ -240,18 +305,29 @@ def _box_of(shape: Shape) -> Box:
     return Box(shape.pose, shape.size_m)
 
 
-def _add_servo(
-    spec: mujoco.MjSpec, name: str, transmission: mujoco.mjtTrn, kp: float, kd: float, force: float
-) -> mujoco.MjsActuator:
-    """A position drive: force = kp (setpoint - position) - kd speed, limited."""
-    servo = spec.add_actuator(name=name, target=name, trntype=transmission)
-    servo.gaintype = mujoco.mjtGain.mjGAIN_FIXED
-    servo.biastype = mujoco.mjtBias.mjBIAS_AFFINE
-    servo.gainprm[0] = kp
-    servo.biasprm[1], servo.biasprm[2] = -kp, -kd
-    servo.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
-    servo.forcerange = [-force, force]
-    return servo
+def _creep_gain(pad: ContactConfig, timestep_s: float) -> float:
+    """1 - b h / 2 of ``Arm._stop_creep``; b = 2 / (dmax timeconst), from MuJoCo's manual, "Solver parameters"."""
+    time_constant = max(pad.solref[0], 2 * timestep_s)
+    return 1.0 - timestep_s / (pad.solimp[1] * time_constant)
+
+
+def _limit_force(actuator: mujoco.MjsActuator, force: float) -> None:
+    actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
+    actuator.forcerange = [-force, force]
+
+
+def _inertia_index(model: mujoco.MjModel, dofs: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Rows and columns of the arm's inertia that MuJoCo stores, and where in its sparse ``data.M`` they are."""
+    place = {int(dof): k for k, dof in enumerate(dofs)}
+    found = []
+    for row, k in place.items():
+        start, count = int(model.M_rowadr[row]), int(model.M_rownnz[row])
+        for entry in range(start, start + count):
+            column = int(model.M_colind[entry])
+            if column in place:
+                found.append((k, place[column], entry))
+    rows, columns, entries = (np.array(part) for part in zip(*found, strict=True))
+    return rows, columns, entries
 
 
 def _add_look(spec: mujoco.MjSpec, body: mujoco.MjsBody, pose: Pose, mesh: ColouredMesh, name: str) -> None:

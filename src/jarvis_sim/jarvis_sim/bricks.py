@@ -32,6 +32,8 @@ Rgba = tuple[float, float, float, float]
 
 _TABLE_THICKNESS_M = 0.03
 _FLOOR_Z_M = -0.75
+#: Where light comes from: over the viewer's left shoulder, and weaker from the other side.
+_KEY_LIGHT, _FILL_LIGHT = (-0.35, 0.45, -1.0), (0.5, -0.2, -0.8)
 _STUD_SIDES = 8
 #: LDraw's code for "the brick's own colour".
 _MAIN_COLOUR = 16
@@ -90,7 +92,7 @@ class Tabletop(PassiveComponent):
         """Nothing moves here."""
 
 
-class Bricks:
+class Bricks(PassiveComponent):
     """Baked and loose bricks.
 
     Attributes:
@@ -142,18 +144,6 @@ class Bricks:
         for brick, pose in self._initial.items():
             self.move(brick, pose)
 
-    def before_step(self) -> None:
-        """Bricks do nothing by themselves."""
-
-    def after_step(self) -> None:
-        """Bricks do nothing by themselves."""
-
-    def save(self) -> None:
-        return None
-
-    def load(self, state: None) -> None:
-        """All there is to know is in the engine's state."""
-
     def pose(self, brick: str) -> Pose:
         """Present pose of a brick's part frame, ``world``."""
         address = self._qpos.get(brick)
@@ -167,6 +157,7 @@ class Bricks:
         address, velocity = self._qpos[brick], self._qvel[brick]
         self._engine.data.qpos[address : address + 7] = (*pose.position, *to_mujoco(pose))
         self._engine.data.qvel[velocity : velocity + 6] = 0.0
+        self._engine.moved()
 
     def _add_shape(self, spec: mujoco.MjSpec, body: mujoco.MjsBody, item: BrickItem) -> None:
         for box in item.geometry.boxes:
@@ -289,25 +280,43 @@ def _stud_field(feet: FloatArray) -> tuple[npt.NDArray[np.float32], npt.NDArray[
 
 
 def _add_room(spec: mujoco.MjSpec, looks: LooksConfig) -> None:
-    """Lights, and a floor that only pictures for people show."""
+    """Lights for all cameras; floor and sky that only pictures for people show."""
     world = spec.worldbody
-    world.add_light(
-        type=mujoco.mjtLightType.mjLIGHT_SPOT, pos=[0.9, -0.9, 1.9], dir=[-0.35, 0.6, -1.3], cutoff=60.0, exponent=2.0,
-        diffuse=[0.55, 0.55, 0.53], specular=[0.25, 0.25, 0.25], ambient=[0.0, 0.0, 0.0], castshadow=True,
-    )  # fmt: skip
-    world.add_light(
-        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, pos=[-0.5, 1.0, 2.0], dir=[0.3, -0.5, -1.0],
-        diffuse=[0.25, 0.26, 0.28], specular=[0.05, 0.05, 0.05], ambient=[0.0, 0.0, 0.0], castshadow=False,
-    )  # fmt: skip
-    spec.visual.headlight.ambient = [0.35, 0.35, 0.35]
-    spec.visual.headlight.diffuse = [0.25, 0.25, 0.25]
+    for direction, strength, shadow in ((_KEY_LIGHT, 0.50, True), (_FILL_LIGHT, 0.18, False)):
+        world.add_light(
+            type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
+            pos=[0.4 - 2 * direction[0], -2 * direction[1], -2 * direction[2]],
+            dir=list(direction),
+            diffuse=[strength] * 3,
+            specular=[strength / 3] * 3,
+            ambient=[0.0, 0.0, 0.0],
+            castshadow=shadow,
+        )
+    spec.visual.headlight.ambient = [0.34, 0.34, 0.36]
+    spec.visual.headlight.diffuse = [0.10, 0.10, 0.10]
     spec.visual.headlight.specular = [0.0, 0.0, 0.0]
     spec.visual.map.znear = 0.01
     spec.visual.map.zfar = 10.0
+    spec.visual.map.shadowclip = 1.2
     spec.stat.extent = 1.0
     spec.stat.center = [0.4, 0.0, 0.0]
     material(spec, "floor", (*looks.floor_rgb, 1.0), shine=0.0)
     world.add_geom(
-        name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[4.0, 4.0, 0.1], pos=[0.4, 0.0, _FLOOR_Z_M],
-        material="floor", group=SCENERY_GROUP, contype=0, conaffinity=0,
-    )  # fmt: skip
+        name="floor",
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[8.0, 8.0, 0.1],
+        pos=[0.4, 0.0, _FLOOR_Z_M],
+        material="floor",
+        group=SCENERY_GROUP,
+        contype=0,
+        conaffinity=0,
+    )
+    spec.add_texture(
+        name="sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        width=64,
+        height=384,
+        rgb1=list(looks.sky_rgb),
+        rgb2=list(looks.floor_rgb),
+    )

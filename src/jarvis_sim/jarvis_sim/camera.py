@@ -7,10 +7,12 @@ driver may take its process down.
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
 import threading
+import weakref
 from functools import lru_cache
 from typing import Any
 
@@ -146,6 +148,15 @@ class Cameras(PassiveComponent):
             self._renderer = None
 
 
+#: Contexts still open at the interpreter's end: they must go before the EGL display does.
+_open: weakref.WeakSet[_Renderer] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    for renderer in tuple(_open):
+        renderer.close()
+
+
 class _Renderer:
     """A GL context with the world's meshes in it."""
 
@@ -161,6 +172,8 @@ class _Renderer:
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._scene = mujoco.MjvScene(engine.model, maxgeom=_MAX_GEOMS)
         self._option = mujoco.MjvOption()
+        _open.add(self)
+        atexit.register(_close_all)  # anew each time, so that it runs before what the context registered
 
     def look(self, name: str, looks: CameraLooks) -> None:
         """Make the scene as this camera sees it."""
@@ -223,6 +236,7 @@ class _Renderer:
         return metres.astype(np.float32)
 
     def close(self) -> None:
+        _open.discard(self)
         self._gl.make_current()
         self._context.free()
         self._gl.free()

@@ -27,7 +27,7 @@ from jarvis_core.pose import FloatArray, Pose
 from scipy.spatial.transform import Rotation, Slerp
 
 from jarvis_sim.config import ClutchConfig
-from jarvis_sim.engine import Engine
+from jarvis_sim.engine import Engine, PassiveComponent
 from jarvis_sim.fit import COINCIDENT_M, Fit, find_fit
 from jarvis_sim.welds import WeldPool
 
@@ -86,7 +86,7 @@ class _State(msgspec.Struct):
     events: list[ConnectionEvent]
 
 
-class Clutch:
+class Clutch(PassiveComponent):
     """The clutch of every brick in the world.
 
     Args:

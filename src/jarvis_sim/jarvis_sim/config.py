@@ -76,7 +76,9 @@ class ArmConfig(Config, frozen=True):
     """Drive of the arm's joints.
 
     Attributes:
-        kp, kd: (n,) position and velocity gains, Nm/rad and Nm s/rad.
+        bandwidth_rad_s: natural frequency of each joint's position control; stiffness is inertia times its
+            square.
+        damping_ratio: 1 is critical.
         armature: reflected rotor inertia, kg m^2.
         start_tolerance_rad: largest distance of a trajectory's start from where the arm stands.
         path_tolerance_rad: largest deviation on the way; beyond it something blocks the arm.
@@ -85,8 +87,8 @@ class ArmConfig(Config, frozen=True):
         stop_s: shortest time in which a cancelled motion comes to a stop.
     """
 
-    kp: tuple[float, ...]
-    kd: tuple[float, ...]
+    bandwidth_rad_s: float
+    damping_ratio: float
     armature: float
     start_tolerance_rad: float
     path_tolerance_rad: float
@@ -152,6 +154,7 @@ class LooksConfig(Config, frozen=True):
     table_rgb: tuple[float, float, float]
     plate_rgb: tuple[float, float, float]
     floor_rgb: tuple[float, float, float]
+    sky_rgb: tuple[float, float, float]
     top_camera: CameraLooks
     overview_camera: CameraLooks
 

@@ -9,6 +9,7 @@ The blocking robot (robot.py) and a server that steps the world continuously use
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -25,6 +26,17 @@ from jarvis_sim.config import ArmConfig, GripperDriveConfig
 _BLEND_S = 0.1
 #: Share of the acceleration limits used for stopping along the path (the path's own curvature needs some too).
 _STOP_SHARE = 0.5
+#: Jumps of the path's acceleration are fed forward up to this share of the limits.
+_FEED_FORWARD = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Setpoint:
+    """What the drives are told for one step: (n,) position, velocity and acceleration, rad and seconds."""
+
+    position: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
 
 
 class _ArmState(msgspec.Struct):
@@ -36,6 +48,8 @@ class _ArmState(msgspec.Struct):
     offset: list[float] = []
     phase_s: float = 0.0
     speed: list[float] = []
+    velocity: list[float] = []
+    tolerance: float = 0.0
     ending: tuple[int, str] = (0, "")
     outcome: tuple[int, str] | None = None
 
@@ -55,7 +69,6 @@ class ArmController:
         self._acceleration = acceleration
         self._config = config
         self._dt = timestep_s
-        self._lead = np.array(config.kd) / np.array(config.kp)
         self._trajectory: JointTrajectory | None = None
         self._state = _ArmState("idle", [0.0] * len(names))
 
@@ -79,8 +92,12 @@ class ArmController:
         self._trajectory = None
         self._state = _ArmState("idle", joints.tolist())
 
-    def command(self, trajectory: JointTrajectory) -> None:
+    def command(self, trajectory: JointTrajectory, goal_tolerance_rad: float | None = None) -> None:
         """Start a trajectory. One that can't be started ends at once, with an outcome that says why.
+
+        Args:
+            goal_tolerance_rad: how far from the goal a joint may come to rest, where not the configured
+                distance (a motion that is meant to press on something ends before its goal).
 
         Raises:
             RefusedError: another one is running.
@@ -108,7 +125,9 @@ class ArmController:
             trajectory.velocities,
             trajectory.accelerations,
         ]
-        self._state = _ArmState("running", hold, [array.tolist() for array in path], offset=offset.tolist())
+        tolerance = self._config.settle_tolerance_rad if goal_tolerance_rad is None else goal_tolerance_rad
+        path_lists = [array.tolist() for array in path]
+        self._state = _ArmState("running", hold, path_lists, offset=offset.tolist(), tolerance=tolerance)
 
     def cancel(self) -> None:
         """Brake to a standstill on the path; the outcome follows when the arm stands still."""
@@ -119,19 +138,19 @@ class ArmController:
         elif self._state.phase == "settling":
             self._state.ending = (int(Status.CANCELED), "canceled; the arm stands still")
 
-    def update(self, joints: FloatArray, speeds: FloatArray) -> FloatArray:
+    def update(self, joints: FloatArray, speeds: FloatArray) -> Setpoint:
         """Advance one step.
 
         Args:
             joints, speeds: (n,) measured, rad and rad/s.
 
         Returns:
-            (n,) setpoint of the position drives, led by the drives' known lag.
+            Where the arm should be as the step begins, how fast, and how it should accelerate.
         """
         state = self._state
-        if state.phase == "idle":
-            return np.array(state.hold)
         before = np.array(state.hold)
+        if state.phase == "idle":
+            return Setpoint(before, np.zeros_like(before), np.zeros_like(before))
         if state.phase in ("running", "braking"):
             desired = self._along_path()
         elif state.phase == "stopping":
@@ -144,8 +163,12 @@ class ArmController:
             self._watch_path(joints, speeds, desired)
         elif state.phase == "settling":
             self._watch_settling(joints, speeds, desired)
-        setpoint: FloatArray = np.array(state.hold) + self._lead * (np.array(state.hold) - before) / self._dt
-        return setpoint
+        # The state may be a new one by now: a motion that ended stands still.
+        moving = np.array(state.velocity or np.zeros_like(before))
+        velocity = (np.array(self._state.hold) - before) / self._dt
+        self._state.velocity = velocity.tolist()
+        limit = _FEED_FORWARD * self._acceleration
+        return Setpoint(before, moving, np.clip((velocity - moving) / self._dt, -limit, limit))
 
     def save(self) -> Any:
         return msgspec.to_builtins(self._state, enc_hook=encode_hook)
@@ -213,7 +236,7 @@ class ArmController:
         error, config = np.abs(joints - desired), self._config
         still = float(np.abs(speeds).max()) <= config.settle_speed_rad_s
         status, message = self._state.ending
-        if still and (status != Status.SUCCEEDED or float(error.max()) <= config.settle_tolerance_rad):
+        if still and (status != Status.SUCCEEDED or float(error.max()) <= self._state.tolerance):
             self._end(Status(status), message)
         elif self._state.phase_s > config.settle_timeout_s:
             worst = int(np.argmax(error))

@@ -53,6 +53,9 @@ class Component(Protocol):
     def before_step(self) -> None:
         """Write controls and forces."""
 
+    def before_solve(self) -> None:
+        """Correct the step's constraints: they are made, but not solved yet."""
+
     def after_step(self) -> None:
         """Look at what the step did."""
 
@@ -65,6 +68,9 @@ class Component(Protocol):
 
 class PassiveComponent:
     """A component that only stands there: nothing to do per step, nothing to remember."""
+
+    def before_solve(self) -> None:
+        """Nothing to correct."""
 
     def reset(self) -> None:
         """Nothing to forget."""
@@ -171,7 +177,10 @@ class Engine:
         """
         for component in self._components:
             component.before_step()
-        mujoco.mj_step(self.model, self.data)
+        mujoco.mj_step1(self.model, self.data)
+        for component in self._components:
+            component.before_solve()
+        mujoco.mj_step2(self.model, self.data)
         self.steps += 1
         self._contacts = None
         self._stale = True
@@ -200,6 +209,10 @@ class Engine:
     def body(self, name: str) -> int:
         """Index of a body."""
         return int(self.model.body(name).id)
+
+    def moved(self) -> None:
+        """To be called after writing positions into the data other than by a step."""
+        self._stale = True
 
     def sync(self) -> None:
         """Bring positions derived from the joints (bodies, geoms, cameras) up to the present state."""

@@ -29,12 +29,18 @@ class SimRobot:
         """Measured joints, gripper width and tool pose."""
         return self._arm.state()
 
-    def follow(self, trajectory: JointTrajectory, cancel: Cancellation | None = None) -> MotionOutcome:
+    def follow(
+        self,
+        trajectory: JointTrajectory,
+        cancel: Cancellation | None = None,
+        *,
+        goal_tolerance_rad: float | None = None,
+    ) -> MotionOutcome:
         """Run a trajectory that starts where the arm stands; ends when the arm stands still.
 
         CANCELED after a cancel; EXECUTION_FAILED when something blocks the arm, or the start is elsewhere.
         """
-        self.start_follow(trajectory)
+        self.start_follow(trajectory, goal_tolerance_rad)
         while (outcome := self._arm.controller.outcome) is None:
             if cancel is not None and cancel.requested:
                 self.cancel_follow()
@@ -55,9 +61,9 @@ class SimRobot:
         """Hold still for a time of the cell's clock."""
         self._world.advance(seconds)
 
-    def start_follow(self, trajectory: JointTrajectory) -> None:
+    def start_follow(self, trajectory: JointTrajectory, goal_tolerance_rad: float | None = None) -> None:
         """Start a trajectory and return; raises RefusedError while another one runs."""
-        self._arm.controller.command(trajectory)
+        self._arm.controller.command(trajectory, goal_tolerance_rad)
 
     def follow_outcome(self) -> MotionOutcome | None:
         """How the last trajectory ended; None while it runs."""

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from jarvis_core.cell import CellConfig
+from jarvis_core.errors import JarvisError, MissingCapabilityError
+from jarvis_core.observation import CameraFrame
+from jarvis_core.pose import FloatArray, Pose
+from jarvis_sim.robot import SimCamera
+from jarvis_sim.world import SimWorld
+from jarvis_tasks.task import PlacedBrick
+
+from jarvis_sim import camera
+
+Place = Callable[..., PlacedBrick]
+MakeWorld = Callable[..., SimWorld]
+
+
+@pytest.fixture(scope="module")
+def world(make_world: MakeWorld, place: Place) -> Iterator[SimWorld]:
+    try:
+        camera.probe_gl()
+    except MissingCapabilityError as error:
+        pytest.skip(error.line())
+    world = make_world([place("a", "3001")], [place("s", "3001", 4, -3)])
+    yield world
+    world.close()
+
+
+def project(frame: CameraFrame, point: FloatArray) -> tuple[FloatArray, float]:
+    """Pixel (u, v) and depth of a point in ``world``."""
+    x, y, z = frame.pose.inverse() @ point
+    u, v, w = frame.intrinsics.matrix() @ np.array([x, y, z])
+    return np.array([u / w, v / w]), z
+
+
+def reddish(frame: CameraFrame) -> np.ndarray:
+    red, green, blue = (frame.rgb[..., i].astype(int) for i in range(3))
+    return (red > 90) & (red > 2 * green) & (red > 2 * blue)
+
+
+def test_brick_corners_are_where_the_calibration_says(world: SimWorld) -> None:
+    frame = SimCamera(world).capture()
+    mask = reddish(frame)
+    for brick in ("a", "s"):
+        pose = next(o.pose for o in world.state().objects if o.id == brick)
+        corners = [pose @ np.array([sx * 0.016, sy * 0.008, 0.0]) for sx in (-1, 1) for sy in (-1, 1)]
+        pixels = np.array([project(frame, corner)[0] for corner in corners])
+        middle = pixels.mean(axis=0)
+        for pixel in pixels:
+            outward = (pixel - middle) / np.linalg.norm(pixel - middle)
+            inside, outside = (
+                np.round(pixel - 1.5 * outward).astype(int),
+                np.round(pixel + 3.0 * outward).astype(int),
+            )
+            assert mask[inside[1], inside[0]], f"{brick}: no brick at {inside}"
+            assert not mask[outside[1], outside[0]], f"{brick}: a brick at {outside}"
+
+
+def test_depth_is_right_on_table_plate_and_brick(world: SimWorld, cell: CellConfig) -> None:
+    frame = SimCamera(world).capture()
+    loose = next(o.pose for o in world.state().objects if o.id == "a")
+    plate = cell.plate.pose @ np.array([-0.1, -0.1, 0.0])
+    points = {
+        "table": np.array([0.62, -0.02, 0.0]),
+        "plate": plate + [0.004, 0.004, 0.0],  # between studs
+        "brick": loose @ np.array([0.0, 0.0, 0.0]),  # between studs
+    }
+    for name, point in points.items():
+        (u, v), depth = project(frame, point)
+        assert frame.depth_m[round(v), round(u)] == pytest.approx(depth, abs=0.001), name
+
+
+def test_a_frame_carries_its_shape_clock_and_pose(world: SimWorld, cell: CellConfig) -> None:
+    frame = SimCamera(world).capture()
+    assert frame.rgb.shape == (480, 640, 3)
+    assert frame.rgb.dtype == np.uint8
+    assert frame.depth_m.shape == (480, 640)
+    assert frame.depth_m.dtype == np.float32
+    assert frame.time_s == world.time_s
+    assert frame.pose.position == pytest.approx(cell.top_camera.eye)
+    assert frame.pose.rotation[:, 2] == pytest.approx([0, 0, -1])  # looks down
+    assert frame.pose.rotation[:, 1] == pytest.approx([-1, 0, 0])  # up in the picture is forward
+    assert frame.intrinsics == cell.top_camera.intrinsics()
+
+
+def test_the_arm_at_home_is_out_of_the_top_picture(world: SimWorld) -> None:
+    frame = SimCamera(world).capture()
+    assert frame.depth_m[frame.depth_m > 0].min() > 0.90
+
+
+def test_a_picture_follows_the_state(world: SimWorld) -> None:
+    saved = world.snapshot()
+    before = SimCamera(world).capture()
+    world.move("a", Pose((0.45, -0.30, 0.0096)))
+    after = SimCamera(world).capture()
+    (u, v), _ = project(after, np.array([0.45, -0.30, 0.0096]))
+    assert reddish(after)[round(v), round(u)]
+    assert not reddish(before)[round(v), round(u)]
+    world.restore(saved)
+    assert np.array_equal(SimCamera(world).capture().rgb, before.rgb)
+
+
+def test_the_overview_shows_robot_table_and_room(world: SimWorld) -> None:
+    frame = SimCamera(world, "overview").capture()
+    assert frame.rgb.shape == (480, 640, 3)
+    white = (frame.rgb.min(axis=2) > 150).mean()
+    assert white > 0.05
+    assert frame.rgb.std() > 20
+    assert np.array_equal(world.cameras.picture("overview"), frame.rgb)
+
+
+def test_pixels_beyond_everything_have_no_depth(
+    make_world: MakeWorld, place: Place, cell: CellConfig
+) -> None:
+    up = msgspec.structs.replace(
+        cell.top_camera, eye=(0.4, 0.0, 1.5), target=(2.0, 0.0, 1.6), up=(0.0, 0.0, 1.0)
+    )
+    world = make_world([place("a", "3001")], cell=msgspec.structs.replace(cell, top_camera=up))
+    assert (SimCamera(world).capture().depth_m[:200] == 0.0).all()
+    world.close()
+
+
+def test_a_second_thread_is_told_off(world: SimWorld) -> None:
+    SimCamera(world).capture()
+    caught: list[Exception] = []
+
+    def capture() -> None:
+        try:
+            SimCamera(world).capture()
+        except JarvisError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=capture)
+    thread.start()
+    thread.join(timeout=30)
+    assert len(caught) == 1
+    assert "two threads" in str(caught[0])
+
+
+def test_without_opengl_the_error_names_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 1, "", "Traceback\nImportError: no libEGL")
+
+    monkeypatch.setattr(subprocess, "run", broken)
+    with pytest.raises(MissingCapabilityError, match=r"egl: ImportError: no libEGL.*libegl1 .*libosmesa6"):
+        camera.probe_gl.__wrapped__()
