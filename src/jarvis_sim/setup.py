@@ -16,5 +16,6 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
     ],
     zip_safe=False,
+    entry_points={"console_scripts": ["sim_node = jarvis_sim.ros.sim_node:main"]},
     extras_require={"test": ["pytest"]},
 )

@@ -13,15 +13,12 @@ from jarvis_core.objects import ConnectionEvent, RigidObject, WorldState
 from jarvis_core.observation import CameraFrame
 from jarvis_core.pose import Pose
 from jarvis_core.ros.conversions import (
-    WORLD_FRAME,
     event_to_ros,
     header,
     pose_to_ros,
     state_to_ros,
     time_to_ros,
 )
-from jarvis_interfaces.msg import ConnectionEvent as ConnectionEventMsg
-from jarvis_interfaces.msg import ObjectStates
 from jarvis_robot.model import RobotModel
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -30,6 +27,9 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import ColorRGBA, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
+
+from jarvis_interfaces.msg import ConnectionEvent as ConnectionEventMsg
+from jarvis_interfaces.msg import ObjectStates
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 #: States kept for a recorder that lags; losing one would spoil the record.
@@ -72,7 +72,9 @@ class RobotStreams:
         description = node.create_publisher(String, "/robot_description", LATCHED)
         description.publish(String(data=model.urdf_with_files()))
 
-    def publish(self, time_s: float, names: Sequence[str], positions: Sequence[float], width_m: float) -> None:
+    def publish(
+        self, time_s: float, names: Sequence[str], positions: Sequence[float], width_m: float
+    ) -> None:
         """``names`` and ``positions`` (rad) of the arm; the fingers each stand at half the width."""
         self._clock.publish(Clock(clock=time_to_ros(time_s)))
         fingers = list(self._model.config.finger_joints)
@@ -199,5 +201,3 @@ def info_message(frame: CameraFrame) -> CameraInfo:
         r=np.eye(3).ravel(),
         p=projection,
     )
-
-

@@ -1,0 +1,203 @@
+"""The embedded simulator as a node: arm, gripper, cameras and simulator control behind standard interfaces."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_bricks.library import LDrawLibrary
+from jarvis_core.cell import CellConfig
+from jarvis_core.config import load_default
+from jarvis_core.errors import BadInputError, RefusedError
+from jarvis_core.objects import WorldState
+from jarvis_core.ros.conversions import scene_to_ros, state_to_ros
+from jarvis_core.ros.main import Stop, run_node
+from jarvis_robot.model import RobotModel
+from jarvis_tasks.store import load_task
+from jarvis_tasks.task import TASK_SCHEMA, Task
+from rclpy.executors import Executor
+from rclpy.node import Node
+
+from jarvis_interfaces.srv import GetObjectStates, GetScene
+from jarvis_sim.config import SimConfig
+from jarvis_sim.engine import WorldError
+from jarvis_sim.robot import SimCamera, SimRobot, SimSceneSource
+from jarvis_sim.ros.arm_servers import ArmServers
+from jarvis_sim.ros.control_services import ControlServices
+from jarvis_sim.ros.streams import CameraStream, MarkerStream, RobotStreams, TruthStreams
+from jarvis_sim.ros.world_loop import CHUNK_S, WorldLoop
+from jarvis_sim.world import OVERVIEW_CAMERA, SimWorld
+
+EMPTY_TASK = Task(TASK_SCHEMA, "empty", "empty", "An empty cell", "", "", (0, 0), (), ())
+
+
+def parse_uri(uri: str) -> tuple[Path | None, int]:
+    """``TASK_FOLDER?seed=N`` as (folder, seed); an empty folder means an empty cell."""
+    path, _, query = uri.removeprefix("file://").partition("?")
+    values = parse_qs(query)
+    try:
+        seed = int(values.get("seed", ["0"])[0])
+    except ValueError as error:
+        raise BadInputError(
+            "the seed is no whole number", where=uri, fix="write TASK_FOLDER?seed=3"
+        ) from error
+    return (Path(path) if path else None), seed
+
+
+class SimNode(Node):
+    """The node. Its callbacks never touch the world: the loop's thread does.
+
+    ROS parameters:
+        task, seed: the world to start with; an empty task gives an empty cell.
+        advance: ``continuous``, or ``on_demand``: time passes only while arm or gripper are commanded.
+        real_time_factor: simulated per wall-clock second at most; 0: as fast as the machine can.
+        camera_rate_hz, overview_rate_hz: pictures per simulated second; 0 for none.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        super().__init__("sim")
+        advance = self.declare_parameter("advance", "continuous").value
+        if advance not in ("continuous", "on_demand"):
+            raise BadInputError(
+                f"advance is {advance!r}", where="sim_node", fix="use continuous or on_demand"
+            )
+        self._cell = load_default("cell", CellConfig)
+        self._config = load_default("sim", SimConfig)
+        self._catalogue = PartCatalogue(LDrawLibrary.find(None))
+        self._model = RobotModel.load(self._cell.robot)
+        self._loop = WorldLoop(
+            executor,
+            step=self._advance,
+            heartbeat=self._heartbeat,
+            busy=lambda: self._servers.busy,
+            on_demand=advance == "on_demand",
+            real_time_factor=self.declare_parameter("real_time_factor", 0.0).value,
+        )
+        camera_pose = self._cell.top_camera.pose()
+        self._robot_streams = RobotStreams(self, self._model, camera_pose, self._cell.plate.pose)
+        self._truth = TruthStreams(self)
+        self._markers = MarkerStream(self)
+        rates = [
+            self.declare_parameter(n, r).value
+            for n, r in (("camera_rate_hz", 2.0), ("overview_rate_hz", 0.0))
+        ]
+        self._cameras = [
+            CameraStream(self, "/camera", lambda: SimCamera(self.world).capture(), rates[0], depth=True),
+            CameraStream(
+                self,
+                "/camera/overview",
+                lambda: SimCamera(self.world, OVERVIEW_CAMERA).capture(),
+                rates[1],
+                depth=False,
+            ),
+        ]
+        self._servers = ArmServers(self, executor, self._loop, lambda: self.robot)
+        self._control = ControlServices(self, self._loop, self)
+        self.create_service(GetScene, "/sim/get_scene", self._get_scene)
+        self.create_service(GetObjectStates, "/sim/get_object_states", self._get_object_states)
+        self._uri = (
+            f"{self.declare_parameter('task', '').value}?seed={self.declare_parameter('seed', 0).value}"
+        )
+        self._world: SimWorld | None = None
+        self._broken = ""
+
+    # -- in the world's thread
+
+    @property
+    def world(self) -> SimWorld:
+        if self._world is None:
+            raise RefusedError("no world is loaded", where="/sim", fix="call /sim/load_world")
+        return self._world
+
+    @property
+    def robot(self) -> SimRobot:
+        return SimRobot(self.world)
+
+    def run(self, stop: Stop) -> int:
+        """Load the first world and serve until stopped (the main thread)."""
+        self.load(self._uri)
+        self._loop.run(stop)
+        return 0
+
+    def load(self, uri: str) -> None:
+        folder, seed = parse_uri(uri)
+        task = load_task(folder) if folder is not None else EMPTY_TASK
+        world = SimWorld(task, self._cell, self._config, self._catalogue, seed, robot=self._model)
+        self._servers.abandon("the world was replaced")
+        if self._world is not None:
+            self._world.close()
+        self._world, self._seed, self._broken = world, seed, ""
+        self._restarted()
+        self.get_logger().info(f"world: task {task.id}, seed {seed}")
+
+    def reset(self) -> None:
+        self._servers.abandon("the simulation was reset")
+        self.world.reset(self._seed)
+        self._broken = ""
+        self._restarted()
+
+    def steps(self, count: int) -> None:
+        for _ in range(count):
+            self.world.step()
+
+    def state(self) -> WorldState | None:
+        return self._world.state() if self._world is not None else None
+
+    def _restarted(self) -> None:
+        self._truth.reset()
+        self._heartbeat()
+
+    def _advance(self) -> None:
+        if self._broken:
+            return
+        try:
+            self.world.advance(CHUNK_S)
+        except WorldError as error:
+            # The episode is lost, the process lives: a reset or another world starts anew.
+            self._broken = error.line()
+            self.get_logger().error(self._broken)
+            self._servers.abandon(self._broken)
+
+    def _heartbeat(self) -> None:
+        """Answer ended goals and publish what is due."""
+        world = self.world
+        robot = self.robot.state()
+        names = self._model.config.arm_joints
+        self._robot_streams.publish(world.time_s, names, robot.joints_rad, robot.gripper_width_m)
+        if self._truth.pacer.due(world.time_s):
+            self._truth.publish_state(world.state())
+        self._truth.publish_events(world.events())
+        if self._markers.pacer.due(world.time_s):
+            self._markers.publish(world.time_s, world.objects())
+        for camera in self._cameras:
+            if camera.pacer.due(world.time_s):
+                camera.publish()
+        self._servers.poll()
+
+    # -- callbacks
+
+    async def _get_scene(self, request: GetScene.Request, response: GetScene.Response) -> GetScene.Response:
+        try:
+            scene = await self._loop.submit(lambda: SimSceneSource(self.world).scene())
+        except RefusedError as error:
+            response.message = error.line()
+            return response
+        response.success, response.scene = True, scene_to_ros(scene)
+        return response
+
+    async def _get_object_states(
+        self, request: GetObjectStates.Request, response: GetObjectStates.Response
+    ) -> GetObjectStates.Response:
+        state = await self._loop.submit(lambda: self.world.state())
+        response.states = state_to_ros(state, 0)
+        return response
+
+    def close(self) -> None:
+        if self._world is not None:
+            self._world.close()
+
+
+def main() -> None:
+    sys.exit(run_node(SimNode, lambda node, stop: node.run(stop)))
