@@ -149,8 +149,9 @@ class _Artist:
                 self._draw_axes(image)
             images.append(image)
             earlier.extend(step)
-            self._begin(self._ground)
-            self._painter.opaque(step, self._config.fade)
+            if number + 1 < len(steps):
+                self._begin(self._ground)
+                self._painter.opaque(step, self._config.fade)
         return images
 
     def _draw_plate(self) -> None:

@@ -15,6 +15,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 from jarvis_bricks.geometry import Mesh, PartGeometry
+from jarvis_core.objects import Box
 from jarvis_core.pose import FloatArray, Pose
 
 from jarvis_render.paint import Palette, Rgb
@@ -106,6 +107,8 @@ _ROUND = np.array(
     dtype="f4",
 )
 _LINE_BYTES = 40
+#: What lies deeper than this under a body's surface is inside it.
+_SKIN_M = 5e-5
 #: From the upper left front, so that top, left and right faces get three distinct tones.
 _LIGHT = np.array([-0.10, -0.50, 0.86]) / np.linalg.norm([-0.10, -0.50, 0.86])
 
@@ -169,7 +172,7 @@ class Painter:
         self._gl = gl
         self._parts = parts
         self._palette = palette
-        self._triangles: dict[str, moderngl.VertexArray] = {}
+        self._triangles: dict[tuple[str, bool], moderngl.VertexArray] = {}
         self._face_buffers: list[moderngl.Buffer] = []
         self._lines: dict[tuple[str, tuple[float, ...]], moderngl.Buffer] = {}
         self._faces_program = gl.program(vertex_shader=_FACES_VERTEX, fragment_shader=_FRAGMENT)
@@ -249,7 +252,7 @@ class Painter:
         self._gl.depth_func = "1"
         for brick in bricks:
             self._face_uniforms(brick.pose, (0.0, 0.0, 0.0), 0.0, 0.0)
-            self._triangle_array(brick.part).render(moderngl.TRIANGLES)
+            self._triangle_array(brick).render(moderngl.TRIANGLES)
         self._gl.depth_func = "<="
         self._set_masks(rgb=True, alpha=False, depth=False)
         self._gl.enable(moderngl.BLEND)
@@ -311,7 +314,7 @@ class Painter:
     def _faces(self, brick: Drawable, fade: float) -> None:
         paint = self._palette.paint(brick.colour)
         self._face_uniforms(brick.pose, paint.face, paint.alpha, fade)
-        self._triangle_array(brick.part).render(moderngl.TRIANGLES)
+        self._triangle_array(brick).render(moderngl.TRIANGLES)
 
     def _edges(self, brick: Drawable, fade: float) -> None:
         rgb = self._palette.paint(brick.colour).edge
@@ -357,30 +360,68 @@ class Painter:
         content = [(vertices, "3f 3f 4f", "in_position", "in_normal", "in_paint")]
         return self._gl.vertex_array(self._faces_program, content)
 
-    def _triangle_array(self, part: str) -> moderngl.VertexArray:
-        if part not in self._triangles:
-            rows = mesh_triangles(self._parts.geometry(part).mesh, self._palette)
+    def _triangle_array(self, brick: Drawable) -> moderngl.VertexArray:
+        above = bool((brick.pose.rotation.T @ self._towards)[2] > 0)
+        key = (brick.part, above)
+        if key not in self._triangles:
+            geometry = self._parts.geometry(brick.part)
+            mesh = geometry.mesh
+            corners = mesh.vertices[mesh.triangles]
+            shown = ~inside_body(corners, geometry) if above else np.ones(len(corners), dtype=bool)
+            rows = mesh_triangles(corners[shown], mesh.colours[shown], self._palette)
             self._face_buffers.append(self._gl.buffer(rows.tobytes() or b"\0"))
-            self._triangles[part] = self._face_array(self._face_buffers[-1])
-        return self._triangles[part]
+            self._triangles[key] = self._face_array(self._face_buffers[-1])
+        return self._triangles[key]
 
     def _line_buffer(self, brick: Drawable) -> moderngl.Buffer:
         direction = brick.pose.rotation.T @ self._towards
         key = (brick.part, tuple(np.round(direction, 5).tolist()))
         if key not in self._lines:
-            rows = mesh_lines(self._parts.geometry(brick.part).mesh, self._palette, direction)
+            geometry = self._parts.geometry(brick.part)
+            rows = mesh_lines(geometry.mesh, self._palette, direction)
+            if direction[2] > 0:
+                rows = rows[~inside_body(rows[:, :6].reshape(-1, 2, 3), geometry)]
             # A buffer can't be empty: one row less than a line counts as none.
             self._lines[key] = self._gl.buffer(rows.tobytes() or b"\0")
         return self._lines[key]
 
 
-def mesh_triangles(mesh: Mesh, palette: Palette) -> Float32:
-    """(3 m, 10) rows as in Figure, with flat normals."""
-    corners = mesh.vertices[mesh.triangles].astype(np.float32)
+def inside_body(shapes: Float32, geometry: PartGeometry) -> npt.NDArray[np.bool_]:
+    """(n,) which triangles or lines no one sees from above, because they lie inside the body (tubes, inner walls).
+
+    Only a box of a physical part whose eight corners are corners of the part is taken to be filled by it: not the
+    box around a cylinder.
+
+    Args:
+        shapes: (n, k, 3) corners in the part frame.
+    """
+    hidden = np.zeros(len(shapes), dtype=bool)
+    if not geometry.physical:
+        return hidden
+    for box in geometry.boxes:
+        if not _fills(geometry.mesh, box):
+            continue
+        low = box.pose.position - np.array(box.size_m) / 2
+        high = box.pose.position + np.array(box.size_m) / 2
+        # The underside belongs to it: from above no one sees that either.
+        low = low + [_SKIN_M, _SKIN_M, -_SKIN_M]
+        hidden |= ((shapes > low) & (shapes < high - _SKIN_M)).all(axis=(1, 2))
+    return hidden
+
+
+def _fills(mesh: Mesh, box: Box) -> bool:
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    corners = box.pose.position + signs * np.array(box.size_m) / 2
+    gaps = np.abs(mesh.vertices[None] - corners[:, None]).max(axis=2).min(axis=1)
+    return bool((gaps < _SKIN_M).all())
+
+
+def mesh_triangles(corners: Float32, colours: npt.NDArray[np.int32], palette: Palette) -> Float32:
+    """(3 m, 10) rows as in Figure, with flat normals, of (m, 3, 3) triangles and their colour codes."""
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     normals = normals / np.where(length > 0, length, 1.0)
-    paints = _paints(mesh.colours, OWN_COLOUR, palette, edge=False)
+    paints = _paints(colours, OWN_COLOUR, palette, edge=False)
     rows = np.empty((len(corners), 3, 10), dtype=np.float32)
     rows[:, :, 0:3], rows[:, :, 3:6], rows[:, :, 6:10] = corners, normals[:, None], paints[:, None]
     return rows.reshape(-1, 10)

@@ -6,12 +6,16 @@ import re
 import msgspec
 import numpy as np
 import pytest
+from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.colours import builtin_colours
+from jarvis_bricks.parametric import PARTS
 from jarvis_core.errors import BadInputError
 from jarvis_render.layout import axes_text, count_parts, plan_pages
 from jarvis_render.pages import render_manual, render_pages, render_part
 from jarvis_render.paint import MIN_EDGE_CONTRAST, Palette, contrasting_edge, luminance
 from PIL import Image
+
+from jarvis_render import scene
 
 COLOURS = builtin_colours()
 STUD = 0.008
@@ -209,6 +213,15 @@ def test_a_part_picture_fills_its_square(parts, config, gl):
     assert picture.shape == (96, 96, 3)
     drawn = np.argwhere(~like(picture, config.background_rgb, 3))
     assert np.ptp(drawn[:, 1]) > 85
+
+
+@pytest.mark.parametrize("part", sorted(PARTS))
+def test_leaving_out_the_inside_of_bricks_changes_no_picture(part, config, gl, monkeypatch):
+    catalogue = PartCatalogue(None)
+    quick = pixels(render_part(part, 14, 128, catalogue, COLOURS, config, gl))
+    monkeypatch.setattr(scene, "inside_body", lambda shapes, geometry: np.zeros(len(shapes), dtype=bool))
+    whole = pixels(render_part(part, 14, 128, catalogue, COLOURS, config, gl))
+    assert (np.abs(quick - whole).max(axis=-1) > 40).sum() <= 4
 
 
 def test_no_brick_at_all_and_unknown_colours_are_told(put, parts, plate, config, gl):
