@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from jarvis_bricks.catalogue import PartCatalogue
-from jarvis_core.episode import EpisodeRecord, PolicyInfo
+from jarvis_core.episode import CallRecord, EpisodeRecord, PolicyInfo
 from jarvis_core.manual import Manual, TaskBrief
 from jarvis_core.objects import RigidObject, TargetObject, WorldState
 from jarvis_core.ports import Policy
@@ -136,7 +136,7 @@ class _Episode:
         recorder.after(cell.camera.capture())
         return make_record(
             task=self._task,
-            policy=self._policy,
+            policy=(self._policy.name, self._policy.privileged),
             seed=self._seed,
             settings=self._settings,
             transport="in-process",
@@ -147,7 +147,7 @@ class _Episode:
             states=(initial, final),
             objects=objects,
             targets=self._targets,
-            ledger=ledger,
+            calls=ledger.calls,
             recorder=recorder,
         )
 
@@ -192,7 +192,7 @@ class _Episode:
 def make_record(
     *,
     task: Task,
-    policy: Policy,
+    policy: tuple[str, bool],
     seed: int,
     settings: Settings,
     transport: str,
@@ -203,16 +203,22 @@ def make_record(
     states: tuple[WorldState, WorldState],
     objects: tuple[RigidObject, ...],
     targets: tuple[TargetObject, ...],
-    ledger: Ledger,
+    calls: Sequence[CallRecord],
     recorder: EpisodeRecorder,
 ) -> EpisodeRecord:
-    """Put the record together; ``states`` are the first and the last, ``outcome`` the word and the sentence."""
+    """Put the record together.
+
+    Args:
+        policy: its name, and whether it is privileged.
+        outcome: the word and the sentence.
+        states: the first and the last.
+    """
     return EpisodeRecord(
-        episode_id=episode_name(task.id, policy.name, seed),
+        episode_id=episode_name(task.id, policy[0], seed),
         task_id=task.id,
         task_hash=task_hash(task),
         seed=seed,
-        policy=PolicyInfo(policy.name, policy.privileged, caged=False),
+        policy=PolicyInfo(*policy, caged=False),
         transport=transport,
         scene_source="true",
         outcome=outcome[0],
@@ -225,7 +231,7 @@ def make_record(
         final=states[1],
         objects=objects,
         targets=targets,
-        calls=tuple(ledger.calls),
+        calls=tuple(calls),
         events=recorder.events,
         config=settings.as_dict(),
         versions=versions(),

@@ -72,7 +72,9 @@ class AgentNode(Node):
 
     def load(self) -> TaskBrief:
         """Load and start the episode; returns what the agent is told."""
-        request = LoadEpisode.Request(task=self.task, seed=self.seed, policy=self.policy.name)
+        request = LoadEpisode.Request(
+            task=self.task, seed=self.seed, policy=self.policy.name, privileged=self.policy.privileged
+        )
         answer = call(self._load, request, LOAD_TIMEOUT_S)
         self._skills.connect()
         self._robot.connect()

@@ -1,0 +1,1 @@
+"""Episodes over ROS: the manager node."""

@@ -1,0 +1,352 @@
+"""The episode manager: owns the boundaries of an episode, records it, scores it.
+
+/episode/load   puts a task into the simulator and resets it by seed
+/episode/start  begins the record
+/episode/end    ends it, writes the record, scores it
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_bricks.library import LDrawLibrary
+from jarvis_core.episode import CallRecord
+from jarvis_core.errors import JarvisError, RefusedError
+from jarvis_core.files import encode
+from jarvis_core.manual import Manual
+from jarvis_core.objects import RigidObject, TargetObject, WorldState
+from jarvis_core.observation import CameraFrame
+from jarvis_core.ros.conversions import (
+    call_from_ros,
+    event_from_ros,
+    header,
+    scene_from_ros,
+    state_from_ros,
+    targets_to_ros,
+    time_from_ros,
+)
+from jarvis_core.ros.main import run_node
+from jarvis_core.ros.waiting import call, in_thread, require_server, wait_for
+from jarvis_scoring.brick_score import score as score_state
+from jarvis_scoring.inputs import ScoreInput
+from jarvis_skills.ros.ros_camera import RosCamera, color_from_ros
+from jarvis_tasks.manual import task_brief
+from jarvis_tasks.store import load_manual, load_task
+from jarvis_tasks.targets import target_objects
+from jarvis_tasks.task import Task
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import Executor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import Image, JointState
+from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import LoadWorld
+
+from jarvis_episode.recording.folder import EpisodeFolder
+from jarvis_episode.recording.recorder import EpisodeRecorder
+from jarvis_episode.ros.score_message import score_to_ros
+from jarvis_episode.runner import episode_name, finish_episode, make_record
+from jarvis_episode.settings import Settings
+from jarvis_interfaces.msg import ConnectionEvent, EpisodeState, ObjectStates, SkillCall, Targets
+from jarvis_interfaces.msg import EpisodeScore as EpisodeScoreMsg
+from jarvis_interfaces.srv import EndEpisode, GetObjectStates, GetScene, LoadEpisode, StartEpisode
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+#: Nothing that a score needs may be lost: deep queues, and gaps are errors.
+DEEP = 2000
+SERVICE_TIMEOUT_S = 60.0
+LIVE_SCORE_PERIOD_S = 0.5
+
+
+class Running:
+    """An episode between start and end: everything the subscriptions deliver goes here, in one thread at a time.
+
+    Args:
+        sequence_name: topics whose messages count up are checked for gaps under their names.
+    """
+
+    def __init__(self, folder: EpisodeFolder, recorder: EpisodeRecorder, initial: WorldState) -> None:
+        self.folder = folder
+        self.recorder = recorder
+        self.initial = initial
+        self.latest = initial
+        self.calls: list[CallRecord] = []
+        self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
+        self.wall_start = time.monotonic()
+        self.gaps: list[str] = []
+        self._lock = threading.Lock()
+        self._sequences: dict[str, int] = {}
+
+    def count(self, topic: str, sequence: int) -> None:
+        """Note a gap in a topic's sequence numbers: lost messages fail the record, they are never overlooked."""
+        expected = self._sequences.get(topic)
+        if expected is not None and sequence != expected:
+            self.gaps.append(f"{topic}: {sequence - expected} messages lost before number {sequence}")
+        self._sequences[topic] = sequence + 1
+
+    def do(self, action: Callable[[], None]) -> None:
+        with self._lock:
+            action()
+
+
+class EpisodeNode(Node):
+    """The manager.
+
+    ROS parameters:
+        results: folder for the records.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        super().__init__("episode")
+        self._executor_of_node = executor
+        self._results = Path(self.declare_parameter("results", "results").value)
+        self._settings = Settings.load()
+        self._catalogue = PartCatalogue(LDrawLibrary.find(None))
+        self._phase = EpisodeState.IDLE
+        self._task: Task | None = None
+        self._manual: Manual | None = None
+        self._targets: tuple[TargetObject, ...] = ()
+        self._objects: tuple[RigidObject, ...] = ()
+        self._seed, self._policy = 0, ("", False)
+        self._running: Running | None = None
+        self._state_message = EpisodeState()
+        self._make_publishers()
+        self._make_subscriptions()
+        self._make_services()
+        self._announce(EpisodeState.IDLE, "no task is loaded")
+
+    def _make_publishers(self) -> None:
+        self._state = self.create_publisher(EpisodeState, "/episode/state", LATCHED)
+        self._targets_topic = self.create_publisher(Targets, "/evaluator/targets", LATCHED)
+        self._score = self.create_publisher(EpisodeScoreMsg, "/score/episode", 10)
+        self.create_timer(LIVE_SCORE_PERIOD_S, self._publish_live_score)
+
+    def _make_subscriptions(self) -> None:
+        self.create_subscription(ObjectStates, "/sim/object_states", self._on_states, DEEP)
+        self.create_subscription(ConnectionEvent, "/sim/connection_events", self._on_event, DEEP)
+        self.create_subscription(SkillCall, "/skills/calls", self._on_call, DEEP)
+        self.create_subscription(JointState, "/joint_states", self._on_joints, DEEP)
+        self.create_subscription(Image, "/camera/overview/color/image_raw", self._on_overview, 50)
+        self.create_subscription(Image, "/camera/color/image_raw", self._on_camera, 10)
+        self._camera = RosCamera(self, self._settings.cell.top_camera.pose())
+
+    def _make_services(self) -> None:
+        group = ReentrantCallbackGroup()
+        self._load_world = self.create_client(LoadWorld, "/sim/load_world", callback_group=group)
+        self._get_scene = self.create_client(GetScene, "/sim/get_scene", callback_group=group)
+        self._get_states = self.create_client(GetObjectStates, "/sim/get_object_states", callback_group=group)
+        for kind, name, work in (
+            (LoadEpisode, "load", self._load),
+            (StartEpisode, "start", self._start),
+            (EndEpisode, "end", self._end),
+        ):
+            self.create_service(kind, f"/episode/{name}", self._served(name, work), callback_group=group)
+
+    def _served(self, name: str, work: Callable[[Any, Any], str]) -> Any:
+        """A service callback that works in a thread of its own and answers an error with its words."""
+
+        async def serve(request: Any, response: Any) -> Any:
+            def attempt() -> None:
+                try:
+                    response.message = work(request, response)
+                    response.success = True
+                except (JarvisError, TimeoutError) as error:
+                    response.message = error.line() if isinstance(error, JarvisError) else str(error)
+
+            await in_thread(self._executor_of_node, attempt, f"episode {name}")
+            return response
+
+        return serve
+
+    # -- services, each in a thread that may block
+
+    def _load(self, request: LoadEpisode.Request, response: LoadEpisode.Response) -> str:
+        if self._running is not None:
+            raise RefusedError("an episode is running", where="/episode/load", fix="call /episode/end first")
+        folder = Path(request.task).absolute()
+        task, manual = load_task(folder), load_manual(folder)
+        require_server(self._load_world, "/sim/load_world")
+        loading = self._load_world.call_async(LoadWorld.Request(uri=f"{folder}?seed={request.seed}"))
+        loaded = wait_for(loading, SERVICE_TIMEOUT_S, "/sim/load_world").result
+        if loaded.result != Result.RESULT_OK:
+            raise RefusedError(loaded.error_message, where="/sim/load_world")
+        self._task, self._manual, self._seed = task, manual, request.seed
+        self._policy = (request.policy, request.privileged)
+        self._targets = target_objects(task, self._catalogue, self._settings.cell.plate.pose)
+        self._targets_topic.publish(targets_to_ros(self._targets))
+        budget_s = self._settings.episode.budget_s(task.n_required)
+        response.episode_id = episode_name(task.id, request.policy, request.seed)
+        response.brief = encode(task_brief(task, manual, budget_s)).decode()
+        self._announce(EpisodeState.LOADED, "loaded")
+        return "loaded"
+
+    def _start(self, request: StartEpisode.Request, response: StartEpisode.Response) -> str:
+        if self._task is None or self._manual is None or self._phase != EpisodeState.LOADED:
+            raise RefusedError("no task is loaded", where="/episode/start", fix="call /episode/load first")
+        scene = scene_from_ros(call(self._get_scene, GetScene.Request(), SERVICE_TIMEOUT_S).scene)
+        self._objects = scene.objects
+        folder = EpisodeFolder.create(self._results, self._episode_id())
+        folder.write_task(self._task, self._manual)
+        config = self._settings
+        recorder = EpisodeRecorder(folder, config.cell.overview_camera, config.episode)
+        recorder.before(self._fresh_picture(scene.time_s))
+        self._running = Running(folder, recorder, self._true_state())
+        self._announce(EpisodeState.RUNNING, "running")
+        return "running"
+
+    def _end(self, request: EndEpisode.Request, response: EndEpisode.Response) -> str:
+        running, task = self._running, self._task
+        if running is None or task is None:
+            raise RefusedError("no episode is running", where="/episode/end")
+        final = self._true_state()
+        self._await_records(running, final.time_s)
+        running.recorder.after(self._fresh_picture(final.time_s))
+        self._running = None
+        outcome, message = request.outcome, request.message
+        if running.gaps:
+            outcome, message = "cell_error", "; ".join(running.gaps)
+        running.do(lambda: running.recorder.state(final))
+        record = make_record(
+            task=task,
+            policy=self._policy,
+            seed=self._seed,
+            settings=self._settings,
+            transport="ros",
+            outcome=(outcome, message),
+            started_at=running.started_at,
+            wall_s=time.monotonic() - running.wall_start,
+            time_s=final.time_s - running.initial.time_s,
+            states=(running.initial, final),
+            objects=self._objects,
+            targets=self._targets,
+            calls=running.calls,
+            recorder=running.recorder,
+        )
+        running.recorder.truth(record)
+        running.recorder.close()
+        result = finish_episode(running.folder, record, self._settings)
+        response.folder, response.score = str(result.folder.absolute()), result.score.score
+        self._score.publish(score_to_ros(result.score, final.time_s))
+        self._announce(EpisodeState.ENDED, f"{outcome}: {message}", folder=response.folder)
+        return f"score {result.score.score:.1f}"
+
+    # -- helpers of the services
+
+    def _episode_id(self) -> str:
+        assert self._task is not None
+        return episode_name(self._task.id, self._policy[0], self._seed)
+
+    def _true_state(self) -> WorldState:
+        require_server(self._get_states, "/sim/get_object_states")
+        asking = self._get_states.call_async(GetObjectStates.Request())
+        return state_from_ros(wait_for(asking, SERVICE_TIMEOUT_S, "/sim/get_object_states").states)
+
+    def _fresh_picture(self, time_s: float) -> CameraFrame:
+        """A picture of the top camera not older than ``time_s``."""
+        deadline = time.monotonic() + SERVICE_TIMEOUT_S
+        while (frame := self._camera.capture()).time_s < time_s - 1e-6:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"no picture of the top camera since {time_s:.2f} s")
+            time.sleep(0.02)
+        return frame
+
+    def _await_records(self, running: Running, time_s: float) -> None:
+        """Topics lag behind services: wait until the states published up to ``time_s`` have arrived."""
+        deadline = time.monotonic() + SERVICE_TIMEOUT_S
+        while running.latest.time_s < time_s - 2.0 / self._settings.episode.state_rate_hz:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"the states up to {time_s:.2f} s did not arrive on /sim/object_states")
+            time.sleep(0.02)
+
+    def _announce(self, phase: int, message: str, folder: str = "") -> None:
+        self._phase = phase
+        budget = self._settings.episode.budget_s(self._task.n_required) if self._task is not None else 0.0
+        self._state.publish(
+            EpisodeState(
+                header=header(self._running.latest.time_s if self._running else 0.0),
+                phase=phase,
+                episode_id=self._episode_id() if self._task is not None else "",
+                task_id=self._task.id if self._task is not None else "",
+                seed=self._seed,
+                policy=self._policy[0],
+                budget_s=budget,
+                limit_s=budget * self._settings.episode.hard_stop_factor,
+                message=message,
+                folder=folder,
+            )
+        )
+
+    # -- topics
+
+    def _on_states(self, message: ObjectStates) -> None:
+        running = self._running
+        if running is None:
+            return
+        running.count("/sim/object_states", message.sequence)
+        state = state_from_ros(message)
+        running.latest = state
+        running.do(lambda: running.recorder.state(state))
+
+    def _on_event(self, message: ConnectionEvent) -> None:
+        running = self._running
+        if running is not None:
+            running.count("/sim/connection_events", message.sequence)
+            running.do(lambda: running.recorder.event(event_from_ros(message)))
+
+    def _on_call(self, message: SkillCall) -> None:
+        running = self._running
+        if running is not None:
+            running.count("/skills/calls", message.sequence)
+            running.calls.append(call_from_ros(message))
+
+    def _on_joints(self, message: JointState) -> None:
+        running = self._running
+        if running is not None:
+            time_s = time_from_ros(message.header.stamp)
+            running.do(lambda: running.recorder.joints(time_s, list(message.name), list(message.position)))
+
+    def _on_overview(self, message: Image) -> None:
+        running = self._running
+        if running is not None:
+            frame = np.array(color_from_ros(message))
+            running.do(lambda: running.recorder.video_frame(frame))
+
+    def _on_camera(self, message: Image) -> None:
+        running = self._running
+        if running is not None:
+            time_s, frame = time_from_ros(message.header.stamp), color_from_ros(message)
+            running.do(lambda: running.recorder.camera(time_s, frame))
+
+    def _publish_live_score(self) -> None:
+        running, task = self._running, self._task
+        if running is None or task is None:
+            return
+        given = ScoreInput(
+            objects=self._objects,
+            targets=self._targets,
+            initial=running.initial,
+            final=running.latest,
+            time_s=max(0.0, running.latest.time_s - running.initial.time_s),
+            budget_s=self._settings.episode.budget_s(task.n_required),
+            table=self._settings.cell.table,
+        )
+        score = score_state(given, self._settings.score)
+        self._score.publish(score_to_ros(score, running.latest.time_s))
+
+    def close(self) -> None:
+        """A stop in the middle of an episode: what is half-written goes."""
+        if self._running is not None:
+            self._running.recorder.close()
+            self._running.folder.discard()
+
+
+def main() -> None:
+    sys.exit(run_node(EpisodeNode))
