@@ -31,6 +31,8 @@ COLLISION_GROUP, LOOKS_GROUP, SCENERY_GROUP = 3, 2, 1
 Rgba = tuple[float, float, float, float]
 
 _TABLE_THICKNESS_M = 0.03
+#: Thinner things don't collide.
+_THINNEST_M = 2e-4
 _FLOOR_Z_M = -0.75
 #: Where light comes from: over the viewer's left shoulder, and weaker from the other side.
 _KEY_LIGHT, _FILL_LIGHT = (-0.35, 0.45, -1.0), (0.5, -0.2, -0.8)
@@ -161,6 +163,8 @@ class Bricks(PassiveComponent):
 
     def _add_shape(self, spec: mujoco.MjSpec, body: mujoco.MjsBody, item: BrickItem) -> None:
         for box in item.geometry.boxes:
+            if min(box.size_m) < _THINNEST_M:
+                continue  # a sticker: nothing to bump into
             add_box(body, narrowed(box, self._config.side_gap_m), self._config.contact)
         for code in np.unique(item.geometry.low_poly.colours).tolist():
             name = f"part {item.geometry.part} {code}"

@@ -8,6 +8,7 @@ step. Not thread-safe: the thread that built an engine is the only one to use it
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -21,6 +22,8 @@ from jarvis_core.pose import FloatArray, Pose
 
 from jarvis_sim.config import EngineConfig
 
+_log = logging.getLogger(__name__)
+
 IntArray = npt.NDArray[np.int32]
 
 #: Everything that decides how the simulation goes on, but for the parts of the model that change as it runs.
@@ -31,7 +34,7 @@ _SNAPSHOT_VERSION = 1
 
 
 class WorldError(JarvisError):
-    """The simulation can't go on: its numbers are no longer finite, or something of it ran out."""
+    """The simulation can't be built or go on: numbers that are not finite, or something of it ran out."""
 
 
 class Component(Protocol):
@@ -131,6 +134,8 @@ class Engine:
         names = [component.name for component in components]
         if len(set(names)) != len(names):
             raise ValueError(f"components need different names, got {names}")
+        # Else MuJoCo writes its warnings to a file in whatever folder the program runs in.
+        mujoco.set_mju_user_warning(_log.warning)
         self._components = tuple(components)
         self.config = config
         self.model = self._compile()
@@ -292,7 +297,10 @@ class Engine:
         option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         for component in self._components:
             component.build(spec)
-        return spec.compile()
+        try:
+            return spec.compile()
+        except ValueError as error:
+            raise WorldError(f"the physics engine refuses the world ({error})") from error
 
     def _hash_model(self) -> str:
         buffer = np.empty(mujoco.mj_sizeModel(self.model), np.uint8)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -102,12 +103,22 @@ def test_a_snapshot_of_another_model_is_refused(config: EngineConfig) -> None:
         Engine([Ball()], config).load(saved)
 
 
-def test_an_unstable_state_is_an_error_that_names_time_and_body(config: EngineConfig) -> None:
+def test_an_unstable_state_is_an_error_that_names_time_and_body(
+    config: EngineConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
     engine = Engine([Ball()], config)
     engine.advance(0.01)
     engine.data.qvel[2] = float("nan")
     with pytest.raises(WorldError, match=r"unstable at 0\.012 s: 'ball'"):
         engine.step()
+    assert "unstable" in caplog.text
+    assert list(tmp_path.iterdir()) == []  # no log file dropped
+
+
+def test_a_world_that_can_not_be_built_is_an_error(config: EngineConfig) -> None:
+    with pytest.raises(WorldError, match="refuses"):
+        Engine([Ball(radius=0.0)], config)
 
 
 def test_observers_are_called_at_their_period_until_removed(config: EngineConfig) -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_core.cell import CellConfig
 from jarvis_core.errors import BadInputError, RefusedError
+from jarvis_core.objects import Box
 from jarvis_core.pose import Pose
 from jarvis_core.status import Status
+from jarvis_sim.bricks import BrickItem, Bricks
+from jarvis_sim.config import SimConfig
+from jarvis_sim.engine import Engine
 from jarvis_sim.robot import SimCamera, SimRobot, SimSceneSource
 from jarvis_sim.world import SimWorld
 from jarvis_tasks.task import PlacedBrick
@@ -133,6 +139,16 @@ def test_a_full_table_is_refused(make_world: MakeWorld, place: Place) -> None:
 def test_an_unknown_part_is_named(make_world: MakeWorld, place: Place) -> None:
     with pytest.raises(BadInputError, match="nosuchpart"):
         make_world([msgspec.structs.replace(place("a", "3001"), part="nosuchpart")])
+
+
+def test_a_sticker_in_the_structure_is_seen_but_not_felt(
+    make_world: MakeWorld, place: Place, sim: SimConfig
+) -> None:
+    geometry = PartCatalogue().geometry("3023")
+    flat = Box(geometry.boxes[0].pose, (0.016, 0.008, 0.0))
+    sticker = BrickItem("s", dataclasses.replace(geometry, boxes=(flat,)), 4, Pose())
+    engine = Engine([Bricks([sticker], [], sim.bricks, lambda code: (1.0, 0.0, 0.0, 1.0))], sim.engine)
+    assert engine.model.ngeom == 1
 
 
 def test_the_ports_are_answered(make_world: MakeWorld, place: Place) -> None:
