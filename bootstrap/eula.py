@@ -16,7 +16,7 @@ EXPLANATION = """\
 No ROS 2 Jazzy is installed here. The workspace can fetch one as a Python wheel (isaacsim-ros2; 128 MB to
 download, 291 MB on disk, only under .jarvis/). The ROS 2 packages inside are Apache or BSD licensed; the
 wheel itself is NVIDIA's, under the NVIDIA Omniverse licence agreement:
-    https://docs.omniverse.nvidia.com/platform/latest/common/NVIDIA_Omniverse_License_Agreement.html
+    https://docs.omniverse.nvidia.com/dev-guide/latest/common/NVIDIA_Omniverse_License_Agreement.html
 Without it everything that runs in one process still works; ROS 2 nodes, topics and launch files do not.
 """
 QUESTION = "Do you accept the NVIDIA Omniverse licence agreement, and want this ROS 2 runtime? [y/N] "

@@ -17,6 +17,7 @@ from bootstrap.steps import run_logged, step
 WHEEL = "isaacsim-ros2"
 VERSION = "6.2.0.0"
 FOLDER_IN_WHEEL = "isaacsim/exts/isaacsim.ros2.core/jazzy/"
+LICENCE_IN_WHEEL = "isaacsim/LICENSE.txt"
 OLDEST_GLIBC = (2, 35)
 # OpenSSL 3.0.3, which on LD_LIBRARY_PATH would shadow that of Python's ssl module, curl and ssh.
 UNWANTED = ("lib/libssl.so*", "lib/libcrypto.so*")
@@ -68,7 +69,7 @@ def _download(layout: Layout, python: BasePython, folder: Path) -> Path:
 
 
 def unpack(wheel: Path, destination: Path) -> None:
-    """Unpack the Jazzy tree of `wheel` into `destination`, less what must not be on the library path."""
+    """Unpack the Jazzy tree of `wheel`, and its licence, less what must not be on the library path."""
     with zipfile.ZipFile(wheel) as archive:
         for entry in archive.infolist():
             if entry.filename.startswith(FOLDER_IN_WHEEL) and not entry.is_dir():
@@ -78,6 +79,7 @@ def unpack(wheel: Path, destination: Path) -> None:
                     shutil.copyfileobj(source, sink)
                 if mode := entry.external_attr >> 16 & 0o777:
                     target.chmod(mode)
+        (destination / "NVIDIA-LICENSE.txt").write_bytes(archive.read(LICENCE_IN_WHEEL))
     for pattern in UNWANTED:
         for path in destination.glob(pattern):
             path.unlink()

@@ -11,6 +11,7 @@ def test_only_the_tree_is_unpacked_without_its_openssl(tmp_path: Path) -> None:
     inside = ros_pip.FOLDER_IN_WHEEL
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("isaacsim/other.txt", "no")
+        archive.writestr(ros_pip.LICENCE_IN_WHEEL, "terms")
         archive.writestr(inside + "rclpy/rclpy/__init__.py", "yes")
         for name in ("librcl.so", "libssl.so.3", "libcrypto.so.3", "libcrypto.so"):
             archive.writestr(inside + "lib/" + name, "")
@@ -18,7 +19,7 @@ def test_only_the_tree_is_unpacked_without_its_openssl(tmp_path: Path) -> None:
     found = sorted(
         str(p.relative_to(tmp_path / "tree")) for p in (tmp_path / "tree").rglob("*") if p.is_file()
     )
-    assert found == ["lib/librcl.so", "rclpy/rclpy/__init__.py"]
+    assert found == ["NVIDIA-LICENSE.txt", "lib/librcl.so", "rclpy/rclpy/__init__.py"]
 
 
 def test_file_modes_survive(tmp_path: Path) -> None:
@@ -27,6 +28,7 @@ def test_file_modes_survive(tmp_path: Path) -> None:
     entry.external_attr = 0o755 << 16
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr(entry, "")
+        archive.writestr(ros_pip.LICENCE_IN_WHEEL, "terms")
     ros_pip.unpack(wheel, tmp_path / "tree")
     assert (tmp_path / "tree/lib/program").stat().st_mode & 0o777 == 0o755
 

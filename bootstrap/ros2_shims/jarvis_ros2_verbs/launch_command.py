@@ -89,18 +89,17 @@ def check_arguments(words: Sequence[str]) -> None:
 
 
 def supervise(command: Sequence[str]) -> int:
-    """Run the launch process to its end. Whatever asks us to end, asks it as Ctrl-C would, and then we wait.
+    """Run the launch process to its end. Whatever asks us to end, asks it and its nodes as Ctrl-C would.
 
-    The launch system itself stops its nodes on SIGINT only; on SIGTERM it leaves them running.
+    The launch system stops its nodes on SIGINT only, and then counts on the terminal having sent it to them as
+    well; on SIGTERM it leaves them running. So all of them are a process group, which gets SIGINT from here.
     """
-    process = subprocess.Popen(command)
+    process = subprocess.Popen(command, process_group=0)
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        process.send_signal(signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)
 
-    signal.signal(signal.SIGTERM, interrupt)
-    signal.signal(signal.SIGHUP, interrupt)
-    # A terminal sends Ctrl-C to both of us, a program only to this process; to receive it twice does no harm.
-    signal.signal(signal.SIGINT, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
     status = process.wait()
     return status if status >= 0 else 128 - status

@@ -1,6 +1,7 @@
 """The process behind `ros2 launch`, started by launch_command.py: the launch system with one launch file."""
 
 import argparse
+import signal
 import sys
 
 from launch import LaunchDescription, LaunchService
@@ -9,6 +10,8 @@ from launch.launch_description_sources import AnyLaunchDescriptionSource
 
 
 def main() -> int:
+    # A shell starts background jobs with SIGINT ignored; we and our nodes are stopped by it, so we undo that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser()
     parser.add_argument("--show_args", action="store_true")
     parser.add_argument("--debug", action="store_true")

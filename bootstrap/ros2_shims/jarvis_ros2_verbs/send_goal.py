@@ -1,10 +1,9 @@
 """Sending one action goal from the command line: goal, feedback, result; cancelled when interrupted."""
 
 import signal
-import sys
 import time
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import rclpy
 import yaml
@@ -23,15 +22,23 @@ STATUS_NAMES = {
     GoalStatus.STATUS_ABORTED: "ABORTED",
     GoalStatus.STATUS_CANCELED: "CANCELED",
 }
-SECONDS_FOR_CANCEL = 10.0
+SECONDS_FOR_ANSWER = 10.0
 
 
-class InterruptedBySignalError(Exception):
-    """SIGINT or SIGTERM arrived; carries its number."""
+class Interrupts:
+    """SIGINT and SIGTERM, noted and not raised: an exception could arise anywhere, and leave a goal uncancelled."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(signal.Signals(number).name)
+    def __init__(self) -> None:
+        self.number: int | None = None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
         self.number = number
+
+    @property
+    def arrived(self) -> bool:
+        return self.number is not None
 
 
 def send_goal(action: str, type_name: str, goal_yaml: str, show_feedback: bool, timeout: float) -> int:
@@ -43,26 +50,28 @@ def send_goal(action: str, type_name: str, goal_yaml: str, show_feedback: bool, 
     goal = make_goal(action_type, goal_yaml)
     # Our own handlers: those of rclpy would close the context, and then the goal could not be cancelled.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _raise_interrupted)
+    interrupts = Interrupts()
     node = rclpy.create_node(f"ros2_send_goal_{time.monotonic_ns()}")
     client = ActionClient(node, action_type, action)
     try:
-        print("Waiting for an action server to become available...", flush=True)
-        if not client.wait_for_server(timeout_sec=timeout):
-            there = known({name for name, _ in get_action_names_and_types(node)} - {action})
-            raise BadInputError(f"nobody serves {action!r} after {timeout:g} s; there are: {there}")
-        return _run_goal(node, client, goal, show_feedback)
-    except InterruptedBySignalError as error:
-        return 128 + error.number
+        _wait_for_server(node, client, action, timeout, interrupts)
+        status = 0 if interrupts.arrived else _run_goal(node, client, goal, show_feedback, interrupts)
     finally:
         client.destroy()
         node.destroy_node()
         rclpy.try_shutdown()
+    return status if interrupts.number is None else 128 + interrupts.number
 
 
-def _raise_interrupted(number: int, _frame: FrameType | None) -> NoReturn:
-    raise InterruptedBySignalError(number)
+def _wait_for_server(
+    node: Node, client: ActionClient, action: str, timeout: float, interrupts: Interrupts
+) -> None:
+    print("Waiting for an action server to become available...", flush=True)
+    deadline = time.monotonic() + timeout
+    while not client.wait_for_server(timeout_sec=0.1) and not interrupts.arrived:
+        if time.monotonic() > deadline:
+            there = known({name for name, _ in get_action_names_and_types(node)} - {action})
+            raise BadInputError(f"nobody serves {action!r} after {timeout:g} s; there are: {there}")
 
 
 def find_type(type_name: str) -> Any:
@@ -87,43 +96,37 @@ def make_goal(action_type: Any, text: str) -> Any:
     return goal
 
 
-def _run_goal(node: Node, client: ActionClient, goal: Any, show_feedback: bool) -> int:
+def _run_goal(
+    node: Node, client: ActionClient, goal: Any, show_feedback: bool, interrupts: Interrupts
+) -> int:
     _print_message("Sending goal:", goal)
     on_feedback = (lambda said: _print_message("Feedback:", said.feedback)) if show_feedback else None
-    handle = _wait(node, client.send_goal_async(goal, feedback_callback=on_feedback))
+    sent = client.send_goal_async(goal, feedback_callback=on_feedback)
+    _spin(node, sent)
+    handle = sent.result()
     if not handle.accepted:
         print("Goal was rejected.", flush=True)
         return 1
     print(f"Goal accepted with ID: {bytes(handle.goal_id.uuid).hex()}\n", flush=True)
     outcome = handle.get_result_async()
-    try:
-        response = _wait(node, outcome)
-    except InterruptedBySignalError:
-        _cancel(node, handle, outcome)
-        raise
-    _print_message("Result:", response.result)
-    print(f"Goal finished with status: {STATUS_NAMES.get(response.status, response.status)}", flush=True)
-    return 0 if response.status == GoalStatus.STATUS_SUCCEEDED else 1
-
-
-def _cancel(node: Node, handle: Any, outcome: Future) -> None:
-    """Cancel the goal, and wait until the server says that it has ended."""
-    print("Canceling goal...", flush=True)
-    _wait(node, handle.cancel_goal_async(), SECONDS_FOR_CANCEL)
-    response = _wait(node, outcome, SECONDS_FOR_CANCEL)
-    if response is None:
-        print(f"the server did not end the goal within {SECONDS_FOR_CANCEL:g} s", file=sys.stderr)
-        return
-    _print_message("Result:", response.result)
-    print(f"Goal finished with status: {STATUS_NAMES.get(response.status, response.status)}", flush=True)
-
-
-def _wait(node: Node, future: Future, limit: float = float("inf")) -> Any:
-    """The future's result; None where it takes longer than `limit` seconds."""
-    deadline = time.monotonic() + limit
-    while not future.done() and time.monotonic() < deadline:
+    while not outcome.done() and not interrupts.arrived:
         rclpy.spin_once(node, timeout_sec=0.1)
-    return future.result() if future.done() else None
+    if not outcome.done():
+        print("Canceling goal...", flush=True)
+        handle.cancel_goal_async()
+        _spin(node, outcome)
+    _print_message("Result:", outcome.result().result)
+    print(f"Goal finished with status: {STATUS_NAMES.get(outcome.result().status, 'UNKNOWN')}", flush=True)
+    return 0 if outcome.result().status == GoalStatus.STATUS_SUCCEEDED else 1
+
+
+def _spin(node: Node, future: Future) -> None:
+    """Spin until the server has answered. :raises RuntimeError: when it does not in good time."""
+    deadline = time.monotonic() + SECONDS_FOR_ANSWER
+    while not future.done():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"the action server did not answer within {SECONDS_FOR_ANSWER:g} s")
+        rclpy.spin_once(node, timeout_sec=0.1)
 
 
 def _print_message(title: str, message: Any) -> None:
