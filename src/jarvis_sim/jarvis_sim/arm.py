@@ -50,7 +50,7 @@ class Arm(PassiveComponent):
         self._drive = drive
         self._contact = contact
         gripper = robot.config.gripper
-        self.controller = ArmController(robot.config.arm_joints, robot.limits.acceleration, arm, timestep_s)
+        self.controller = ArmController(robot.config.arm_joints, robot.limits, arm, timestep_s)
         self.gripper = GripperController(
             gripper.max_width_m, gripper.force_n, gripper.open_speed_m_s, drive, timestep_s
         )

@@ -19,11 +19,14 @@ from jarvis_core.files import decode_hook, encode_hook
 from jarvis_core.motion import GripperOutcome, JointTrajectory, MotionOutcome
 from jarvis_core.pose import FloatArray
 from jarvis_core.status import Status
+from jarvis_robot.model import JointLimits
 
 from jarvis_sim.config import ArmConfig, GripperDriveConfig
 
 #: A trajectory's start need not be exactly where the arm stands: the difference fades out in this time.
 _BLEND_S = 0.1
+#: Planners come as near to a limit as their arithmetic allows.
+_LIMIT_SLACK_RAD = 1e-4
 #: Share of the acceleration limits used for stopping along the path (the path's own curvature needs some too).
 _STOP_SHARE = 0.5
 #: Jumps of the path's acceleration are fed forward up to this share of the limits.
@@ -59,14 +62,15 @@ class ArmController:
 
     Args:
         names: of the n joints.
-        acceleration: (n,) limits in rad/s^2, used for stopping.
+        limits: of the n joints; those of acceleration are used for stopping.
     """
 
     def __init__(
-        self, names: tuple[str, ...], acceleration: FloatArray, config: ArmConfig, timestep_s: float
+        self, names: tuple[str, ...], limits: JointLimits, config: ArmConfig, timestep_s: float
     ) -> None:
         self._names = names
-        self._acceleration = acceleration
+        self._limits = limits
+        self._acceleration = limits.acceleration
         self._config = config
         self._dt = timestep_s
         self._trajectory: JointTrajectory | None = None
@@ -116,6 +120,16 @@ class ArmController:
             self._end(
                 Status.EXECUTION_FAILED,
                 f"the trajectory starts {abs(offset[worst]):.3f} rad from where {self._names[worst]} stands",
+            )
+            return
+        beyond = np.maximum(
+            trajectory.positions - self._limits.upper, self._limits.lower - trajectory.positions
+        ).max(axis=0)
+        worst = int(np.argmax(beyond))
+        if beyond[worst] > _LIMIT_SLACK_RAD:
+            self._end(
+                Status.EXECUTION_FAILED,
+                f"the trajectory takes {self._names[worst]} {beyond[worst]:.3f} rad beyond its limits",
             )
             return
         self._trajectory = trajectory

@@ -8,12 +8,14 @@ from jarvis_core.config import load_default
 from jarvis_core.errors import RefusedError
 from jarvis_core.motion import JointTrajectory
 from jarvis_core.status import Status
+from jarvis_robot.model import JointLimits
 from jarvis_sim.config import SimConfig
 from jarvis_sim.control import ArmController, GripperController
 
 SIM = load_default("sim", SimConfig)
 NAMES = tuple(f"j{i}" for i in range(7))
-LIMIT = np.full(7, 10.0)
+TEN = np.full(7, 10.0)
+LIMITS = JointLimits(lower=-TEN, upper=TEN / 5, velocity=TEN, acceleration=TEN, jerk=TEN, effort=TEN)
 DT = 0.002
 
 
@@ -31,7 +33,7 @@ def swing(angle: float = 1.0, seconds: float = 1.0, start: float = 0.0) -> Joint
 
 class IdealArm:
     def __init__(self) -> None:
-        self.controller = ArmController(NAMES, LIMIT, SIM.arm, DT)
+        self.controller = ArmController(NAMES, LIMITS, SIM.arm, DT)
         self.joints = np.zeros(7)
         self.controller.hold(self.joints)
         self.path = [self.joints]
@@ -124,6 +126,16 @@ def test_joints_of_another_robot_are_refused_as_an_outcome() -> None:
     )
     assert arm.controller.outcome is not None
     assert arm.controller.outcome.status is Status.EXECUTION_FAILED
+
+
+def test_a_trajectory_beyond_the_limits_is_refused_as_an_outcome() -> None:
+    arm = IdealArm()
+    arm.controller.command(swing(2.1))
+    outcome = arm.controller.outcome
+    assert outcome is not None
+    assert outcome.status is Status.EXECUTION_FAILED
+    assert "0.100 rad beyond its limits" in outcome.message
+    assert not arm.controller.busy
 
 
 def test_only_one_trajectory_at_a_time() -> None:
