@@ -116,8 +116,8 @@ class Arm(PassiveComponent):
     def _torques(self) -> FloatArray:
         """Computed torque: inertia times the wanted acceleration, corrected by position and velocity errors.
 
-        Not MuJoCo's position drives: their velocity gain is integrated implicitly, behind the back of the contact
-        solver, which then lets whatever the gripper holds slip by millimetres in every fast motion.
+        Not MuJoCo's position drives: their velocity gain is integrated implicitly, so the contact solver reckons
+        with other accelerations than the arm then makes, and what the gripper holds slips a little.
         """
         data, config = self._engine.data, self._config
         joints, speeds = data.qpos[self._qpos], data.qvel[self._qvel]
