@@ -26,6 +26,7 @@ def cell_nodes(context):
                 "seed": int(LaunchConfiguration("seed").perform(context)),
                 "advance": LaunchConfiguration("advance"),
                 "real_time_factor": float(LaunchConfiguration("real_time_factor").perform(context)),
+                "overview_rate_hz": float(LaunchConfiguration("overview_rate_hz").perform(context)),
             }
         ],
     )
@@ -57,6 +58,11 @@ def generate_launch_description():
             ),
             DeclareLaunchArgument(
                 "real_time_factor", default_value="0.0", description="0: as fast as the machine can"
+            ),
+            DeclareLaunchArgument(
+                "overview_rate_hz",
+                default_value="0.0",
+                description="pictures of the whole cell per simulated second",
             ),
             DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
             OpaqueFunction(function=cell_nodes),

@@ -51,6 +51,7 @@ def generate_launch_description():
             "task": LaunchConfiguration("task"),
             "seed": LaunchConfiguration("seed"),
             "advance": "on_demand",
+            "overview_rate_hz": LaunchConfiguration("overview_rate_hz"),
             "rviz": LaunchConfiguration("rviz"),
         }.items(),
     )
@@ -66,6 +67,11 @@ def generate_launch_description():
             DeclareLaunchArgument("agent", default_value="oracle", description="oracle, noop, nudge or none"),
             DeclareLaunchArgument("seed", default_value="0", description="decides the initial state"),
             DeclareLaunchArgument("results", default_value="results", description="folder for the records"),
+            DeclareLaunchArgument(
+                "overview_rate_hz",
+                default_value="3.75",
+                description="pictures for the video per simulated second",
+            ),
             DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
             cell,
             manager,

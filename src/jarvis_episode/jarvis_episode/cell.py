@@ -9,7 +9,7 @@ from jarvis_core.observation import Observation
 from jarvis_motion.factory import make_backend
 from jarvis_robot.model import RobotModel
 from jarvis_sim.robot import SimCamera, SimRobot, SimSceneSource
-from jarvis_sim.world import OVERVIEW_CAMERA, SimWorld
+from jarvis_sim.world import SimWorld
 from jarvis_skills.cell_context import SkillContext
 from jarvis_skills.executor import SkillExecutor
 from jarvis_tasks.task import Task
@@ -24,7 +24,6 @@ class EmbeddedCell:
     world: SimWorld
     robot: SimRobot
     camera: SimCamera
-    overview: SimCamera
     scenes: SimSceneSource
     skills: SkillExecutor
 
@@ -40,8 +39,7 @@ class EmbeddedCell:
         robot, scenes = SimRobot(world), SimSceneSource(world)
         backend = make_backend(model, settings.motion)
         context = SkillContext(robot, backend, scenes, settings.cell, settings.robot, settings.skills)
-        overview = SimCamera(world, OVERVIEW_CAMERA)
-        return cls(world, robot, SimCamera(world), overview, scenes, SkillExecutor(context))
+        return cls(world, robot, SimCamera(world), scenes, SkillExecutor(context))
 
     def observe(self) -> Observation:
         return Observation(self.camera.capture(), self.robot.state())

@@ -16,6 +16,7 @@ from jarvis_core.ports import Policy
 from jarvis_scoring.brick_score import score as score_record
 from jarvis_scoring.protocol import EpisodeScore
 from jarvis_sim.engine import WorldError
+from jarvis_sim.world import OVERVIEW_CAMERA, TOP_CAMERA
 from jarvis_tasks.manual import task_brief
 from jarvis_tasks.store import task_hash
 from jarvis_tasks.targets import target_objects
@@ -177,10 +178,10 @@ class _Episode:
                 recorder.event(event)
 
         def picture() -> None:
-            recorder.camera(world.time_s, cell.camera.capture().rgb)
+            recorder.camera(world.time_s, world.cameras.picture(TOP_CAMERA))
 
         def video() -> None:
-            recorder.video_frame(cell.overview.capture().rgb)
+            recorder.video_frame(world.cameras.picture(OVERVIEW_CAMERA))
 
         return [
             world.add_observer(1.0 / config.state_rate_hz, state),

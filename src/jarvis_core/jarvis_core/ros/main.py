@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 import threading
@@ -16,6 +17,8 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from jarvis_core.errors import JarvisError
+
+logger = logging.getLogger(__name__)
 
 
 class Stop:
@@ -34,6 +37,16 @@ class Stop:
         return self._event.wait(timeout_s)
 
 
+def _spin(executor: Executor, stop: Stop, crashes: list[Exception]) -> None:
+    """Spin until shut down. A callback that raises ends the node: half a node would leave its peers waiting."""
+    try:
+        executor.spin()
+    except Exception as error:
+        logger.exception("a callback failed; the node ends")
+        crashes.append(error)
+        stop.set()
+
+
 def run_node(make: Callable[[Executor], Node], work: Callable[[Any, Stop], int | None] | None = None) -> int:
     """Make a node, spin it in a background thread, do ``work`` in this one, end cleanly.
 
@@ -43,7 +56,7 @@ def run_node(make: Callable[[Executor], Node], work: Callable[[Any, Stop], int |
             it the main thread waits for the stop. Its result is the exit status.
 
     Returns:
-        0, or what ``work`` returned, or 2 after a JarvisError, printed as one line.
+        0, or what ``work`` returned, 1 after a callback failed, 2 after a JarvisError, printed as one line.
     """
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     stop = Stop()
@@ -57,13 +70,14 @@ def run_node(make: Callable[[Executor], Node], work: Callable[[Any, Stop], int |
     try:
         node = make(executor)
         executor.add_node(node)
-        spinner = threading.Thread(target=executor.spin, name="executor", daemon=True)
+        crashes: list[Exception] = []
+        spinner = threading.Thread(target=_spin, args=(executor, stop, crashes), name="executor", daemon=True)
         spinner.start()
         try:
+            status = work(node, stop) if work is not None else None
             if work is None:
                 stop.wait()
-                return 0
-            return work(node, stop) or 0
+            return 1 if crashes else status or 0
         finally:
             close = getattr(node, "close", None)
             if close is not None:

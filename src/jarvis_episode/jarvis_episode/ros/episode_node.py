@@ -67,11 +67,7 @@ LIVE_SCORE_PERIOD_S = 0.5
 
 
 class Running:
-    """An episode between start and end: everything the subscriptions deliver goes here, in one thread at a time.
-
-    Args:
-        sequence_name: topics whose messages count up are checked for gaps under their names.
-    """
+    """An episode between start and end: everything the subscriptions deliver goes here, in one thread at a time."""
 
     def __init__(self, folder: EpisodeFolder, recorder: EpisodeRecorder, initial: WorldState) -> None:
         self.folder = folder
@@ -83,6 +79,7 @@ class Running:
         self.wall_start = time.monotonic()
         self.gaps: list[str] = []
         self._lock = threading.Lock()
+        self._over = False
         self._sequences: dict[str, int] = {}
 
     def count(self, topic: str, sequence: int) -> None:
@@ -92,9 +89,16 @@ class Running:
             self.gaps.append(f"{topic}: {sequence - expected} messages lost before number {sequence}")
         self._sequences[topic] = sequence + 1
 
-    def do(self, action: Callable[[], None]) -> None:
+    def record(self, action: Callable[[], None]) -> None:
+        """Write something down, unless the record is finished: messages may still be under way then."""
         with self._lock:
-            action()
+            if not self._over:
+                action()
+
+    def finish(self) -> None:
+        """Nothing is recorded from now on."""
+        with self._lock:
+            self._over = True
 
 
 class EpisodeNode(Node):
@@ -209,11 +213,12 @@ class EpisodeNode(Node):
         final = self._true_state()
         self._await_records(running, final.time_s)
         running.recorder.after(self._fresh_picture(final.time_s))
+        running.finish()
         self._running = None
         outcome, message = request.outcome, request.message
         if running.gaps:
             outcome, message = "cell_error", "; ".join(running.gaps)
-        running.do(lambda: running.recorder.state(final))
+        running.recorder.state(final)
         record = make_record(
             task=task,
             policy=self._policy,
@@ -293,13 +298,13 @@ class EpisodeNode(Node):
         running.count("/sim/object_states", message.sequence)
         state = state_from_ros(message)
         running.latest = state
-        running.do(lambda: running.recorder.state(state))
+        running.record(lambda: running.recorder.state(state))
 
     def _on_event(self, message: ConnectionEvent) -> None:
         running = self._running
         if running is not None:
             running.count("/sim/connection_events", message.sequence)
-            running.do(lambda: running.recorder.event(event_from_ros(message)))
+            running.record(lambda: running.recorder.event(event_from_ros(message)))
 
     def _on_call(self, message: SkillCall) -> None:
         running = self._running
@@ -311,19 +316,21 @@ class EpisodeNode(Node):
         running = self._running
         if running is not None:
             time_s = time_from_ros(message.header.stamp)
-            running.do(lambda: running.recorder.joints(time_s, list(message.name), list(message.position)))
+            running.record(
+                lambda: running.recorder.joints(time_s, list(message.name), list(message.position))
+            )
 
     def _on_overview(self, message: Image) -> None:
         running = self._running
         if running is not None:
             frame = np.array(color_from_ros(message))
-            running.do(lambda: running.recorder.video_frame(frame))
+            running.record(lambda: running.recorder.video_frame(frame))
 
     def _on_camera(self, message: Image) -> None:
         running = self._running
         if running is not None:
             time_s, frame = time_from_ros(message.header.stamp), color_from_ros(message)
-            running.do(lambda: running.recorder.camera(time_s, frame))
+            running.record(lambda: running.recorder.camera(time_s, frame))
 
     def _publish_live_score(self) -> None:
         running, task = self._running, self._task
@@ -344,6 +351,7 @@ class EpisodeNode(Node):
     def close(self) -> None:
         """A stop in the middle of an episode: what is half-written goes."""
         if self._running is not None:
+            self._running.finish()
             self._running.recorder.close()
             self._running.folder.discard()
 

@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 from urllib.parse import parse_qs
 
+import numpy as np
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
 from jarvis_core.errors import BadInputError, RefusedError
 from jarvis_core.objects import WorldState
+from jarvis_core.observation import CameraFrame
 from jarvis_core.ros.conversions import scene_to_ros, state_to_ros
 from jarvis_core.ros.main import Stop, run_node
 from jarvis_robot.model import RobotModel
@@ -85,13 +87,7 @@ class SimNode(Node):
         ]
         self._cameras = [
             CameraStream(self, "/camera", lambda: SimCamera(self.world).capture(), rates[0], depth=True),
-            CameraStream(
-                self,
-                "/camera/overview",
-                lambda: SimCamera(self.world, OVERVIEW_CAMERA).capture(),
-                rates[1],
-                depth=False,
-            ),
+            CameraStream(self, "/camera/overview", self._overview, rates[1], depth=False),
         ]
         self._servers = ArmServers(self, executor, self._loop, lambda: self.robot)
         self._control = ControlServices(self, self._loop, self)
@@ -147,7 +143,7 @@ class SimNode(Node):
 
     def _restarted(self) -> None:
         self._truth.reset()
-        self._heartbeat()
+        self._heartbeat(still=True)
 
     def _advance(self) -> None:
         if self._broken:
@@ -160,21 +156,29 @@ class SimNode(Node):
             self.get_logger().error(self._broken)
             self._servers.abandon(self._broken)
 
-    def _heartbeat(self) -> None:
+    def _heartbeat(self, still: bool) -> None:
         """Answer ended goals and publish what is due."""
         world = self.world
         robot = self.robot.state()
         names = self._model.config.arm_joints
         self._robot_streams.publish(world.time_s, names, robot.joints_rad, robot.gripper_width_m)
-        if self._truth.pacer.due(world.time_s):
+        if self._truth.pacer.due(world.time_s, still):
             self._truth.publish_state(world.state())
         self._truth.publish_events(world.events())
-        if self._markers.pacer.due(world.time_s):
+        if self._markers.pacer.due(world.time_s, still):
             self._markers.publish(world.time_s, world.objects())
         for camera in self._cameras:
-            if camera.pacer.due(world.time_s):
+            if camera.pacer.due(world.time_s, still):
                 camera.publish()
         self._servers.poll()
+
+    def _overview(self) -> CameraFrame:
+        """Colours only: depth would cost as much again, and nobody needs it of a picture for people."""
+        camera = self._cell.overview_camera
+        rgb = self.world.cameras.picture(OVERVIEW_CAMERA)
+        return CameraFrame(
+            self.world.time_s, rgb, np.zeros((0, 0), np.float32), camera.intrinsics(), camera.pose()
+        )
 
     # -- callbacks
 

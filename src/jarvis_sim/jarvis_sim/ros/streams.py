@@ -39,20 +39,25 @@ CAMERA_FRAME = "camera_optical_frame"
 
 @dataclass
 class Pacer:
-    """Tells when something is due: every ``period_s`` of simulated time, at most once per ``wall_s``."""
+    """Tells when something is due: every ``period_s`` of simulated time, at most once per ``wall_s``.
+
+    When time stands still, what happened last is due once more, so that listeners have the state at rest.
+    """
 
     period_s: float
     wall_s: float = 0.0
-    _next_s: float = 0.0
+    _last_s: float = -1.0
     _wall_next: float = 0.0
 
-    def due(self, time_s: float) -> bool:
+    def due(self, time_s: float, still: bool = False) -> bool:
         now = time.monotonic()
-        if time_s < self._next_s - self.period_s:  # the clock was set back by a reset
-            self._next_s = time_s
-        if time_s + 1e-9 < self._next_s or now < self._wall_next:
+        if now < self._wall_next:
             return False
-        self._next_s = time_s + self.period_s
+        # Less than at the last time: the clock was set back by a reset.
+        passed = abs(time_s - self._last_s)
+        if passed + 1e-9 < self.period_s and not (still and passed > 0.0 and self.period_s < float("inf")):
+            return False
+        self._last_s = time_s
         self._wall_next = now + self.wall_s
         return True
 

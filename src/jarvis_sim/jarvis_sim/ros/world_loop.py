@@ -27,7 +27,7 @@ class WorldLoop:
     Args:
         executor: of the node whose callbacks await the futures.
         step: lets CHUNK_S of simulated time pass.
-        heartbeat: called after every chunk, and every IDLE_S while time stands still.
+        heartbeat: called after every chunk, and every IDLE_S while time stands still (then with True).
         busy: whether a motion is under way.
         on_demand: time passes only while something is under way, or asked for.
         real_time_factor: simulated per wall-clock second at most; 0: as fast as the machine can.
@@ -38,7 +38,7 @@ class WorldLoop:
         executor: Executor,
         *,
         step: Callable[[], None],
-        heartbeat: Callable[[], None],
+        heartbeat: Callable[[bool], None],
         busy: Callable[[], bool],
         on_demand: bool,
         real_time_factor: float,
@@ -66,7 +66,7 @@ class WorldLoop:
             self._serve(0.0 if moving else IDLE_S)
             if moving:
                 self._step()
-            self._heartbeat()
+            self._heartbeat(not moving)
             spare = self._wall_per_chunk - (time.monotonic() - began)
             if moving and spare > 0:
                 stop.wait(spare)
