@@ -5,13 +5,12 @@
 Then, for example:  ros2 action send_goal /skills/home jarvis_interfaces/action/Home '{}' --feedback
 """
 
+from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
-
-from launch import LaunchDescription
 
 
 def cell_nodes(context):

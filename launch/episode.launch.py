@@ -5,6 +5,7 @@
 The launch ends when the agent has ended; with agent:=none the cell stays up for you to call it by hand.
 """
 
+from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     EmitEvent,
@@ -18,11 +19,9 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, ThisLaunchFileDir
 from launch_ros.actions import Node
 
-from launch import LaunchDescription
-
 
 def agent_actions(context):
-    """The agent node, and the end of the launch when it exits."""
+    """Agent and report; the launch ends when the page is written, or at once when the agent failed."""
     agent = LaunchConfiguration("agent").perform(context)
     if agent == "none":
         return []
@@ -38,10 +37,22 @@ def agent_actions(context):
             }
         ],
     )
-    ended = OnProcessExit(
-        target_action=node, on_exit=[EmitEvent(event=Shutdown(reason="the agent has ended"))]
+    report = Node(
+        package="jarvis_bench", executable="report_node", output="screen", parameters=[{"once": True}]
     )
-    return [node, RegisterEventHandler(ended)]
+
+    def after_agent(event, context):
+        if event.returncode != 0:
+            return [EmitEvent(event=Shutdown(reason="the agent failed"))]
+        return []
+
+    after_report = [EmitEvent(event=Shutdown(reason="the episode has ended"))]
+    return [
+        node,
+        report,
+        RegisterEventHandler(OnProcessExit(target_action=node, on_exit=after_agent)),
+        RegisterEventHandler(OnProcessExit(target_action=report, on_exit=after_report)),
+    ]
 
 
 def generate_launch_description():

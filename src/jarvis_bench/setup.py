@@ -16,5 +16,6 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
     ],
     zip_safe=False,
+    entry_points={"console_scripts": ["report_node = jarvis_bench.ros.report_node:main"]},
     extras_require={"test": ["pytest"]},
 )

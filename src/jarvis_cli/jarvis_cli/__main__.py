@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from jarvis_core.errors import JarvisError
 
-from jarvis_cli import run, tasks
+from jarvis_cli import demo, run, tasks
 
-COMMANDS = (run, tasks)
+COMMANDS = (demo, run, tasks)
 DESCRIPTION = "Robots that assemble LEGO models from a visual manual: tasks, episodes, scores, pages."
 EXAMPLES = """examples:
   jarvis demo
@@ -40,7 +40,9 @@ def make_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     options = make_parser().parse_args(arguments)
-    logging.basicConfig(level=logging.INFO if options.verbose else logging.ERROR, format="%(name)s: %(message)s")
+    logging.basicConfig(
+        level=logging.INFO if options.verbose else logging.ERROR, format="%(name)s: %(message)s"
+    )
     try:
         return int(options.run(options))
     except JarvisError as error:

@@ -29,9 +29,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("task", type=Path, help="task folder")
-    parser.add_argument("--agent", default="oracle", help=f"one of {', '.join(sorted(POLICIES))} (default oracle)")
+    parser.add_argument(
+        "--agent", default="oracle", help=f"one of {', '.join(sorted(POLICIES))} (default oracle)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="decides the initial state (default 0)")
-    parser.add_argument("--out", type=Path, default=Path("results"), help="folder for records (default results/)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("results"), help="folder for records (default results/)"
+    )
     add_library_option(parser)
     parser.set_defaults(run=run)
 

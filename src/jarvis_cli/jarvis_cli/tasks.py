@@ -53,7 +53,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     listing.set_defaults(run=run_list)
     build.add_argument("--steps", metavar="A-B", help="one task from these global build steps")
     build.add_argument("--limit", type=int, default=1000, help="at most this many tasks (default 1000)")
-    build.add_argument("--out", type=Path, default=Path("tasks"), help="folder for task folders (default tasks/)")
+    build.add_argument(
+        "--out", type=Path, default=Path("tasks"), help="folder for task folders (default tasks/)"
+    )
     build.set_defaults(run=run_build)
     show = actions.add_parser("show", help="print what a task holds")
     show.add_argument("task", type=Path, help="task folder")
@@ -63,7 +65,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run_models(options: argparse.Namespace) -> int:
     for name, path in shipped_models().items():
         model = read_model(str(path), None)
-        print(f"{name:8} {len(model.assembly.bricks):3} bricks {model.assembly.n_steps:3} steps  {model.assembly.title}")
+        print(
+            f"{name:8} {len(model.assembly.bricks):3} bricks {model.assembly.n_steps:3} steps  {model.assembly.title}"
+        )
     return 0
 
 

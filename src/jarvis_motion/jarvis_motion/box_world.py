@@ -179,7 +179,9 @@ class BoxWorld:
 
     def _new_slot(self, size: tuple[float, ...]) -> str:
         slot = f"box_{len(self._pool)}"
-        self.scene.addBoxGeometry(slot, _ROOT, core.Box(*size), _matrix(Pose((0.0, 0.0, -_FAR_OBSTACLES_M))), _GREY)
+        self.scene.addBoxGeometry(
+            slot, _ROOT, core.Box(*size), _matrix(Pose((0.0, 0.0, -_FAR_OBSTACLES_M))), _GREY
+        )
         others = [*self._pool, *self._all_baked, self._robot.config.base_link]
         self.scene.setCollisions([(slot, other) for other in others], False)
         self._pool.append(slot)

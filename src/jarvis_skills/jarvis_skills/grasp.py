@@ -74,9 +74,7 @@ def find_grasps(
     return grasps
 
 
-def options_at(
-    ctx: SkillContext, boxes: Sequence[Box], others: Sequence[RigidObject]
-) -> list[GripOption]:
+def options_at(ctx: SkillContext, boxes: Sequence[Box], others: Sequence[RigidObject]) -> list[GripOption]:
     """Grips of boxes (world) among other objects, keeping off the studs on top of them if at all possible."""
     fingers = fingers_of(ctx.robot_config.gripper, ctx.config.finger_slack_m)
     plate = next(o.box for o in ctx.fixed_obstacles() if o.id == PLATE)

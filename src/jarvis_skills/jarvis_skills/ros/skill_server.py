@@ -16,8 +16,8 @@ from jarvis_core.ros.main import run_node
 from jarvis_core.ros.waiting import in_thread
 from jarvis_core.skills import SkillGoal, SkillResult
 from jarvis_core.status import Status
-from jarvis_motion.factory import make_backend
 from jarvis_motion.config import MotionConfig
+from jarvis_motion.factory import make_backend
 from jarvis_robot.config import load_robot_config
 from jarvis_robot.model import RobotModel
 from rclpy.action import ActionServer, CancelResponse

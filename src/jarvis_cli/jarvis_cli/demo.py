@@ -1,0 +1,136 @@
+"""``jarvis demo``: the oracle builds a few bricks of a shipped model; two baselines show that tricks don't pay."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from jarvis_bench.page import write_episode_page
+from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_core.errors import MissingCapabilityError
+from jarvis_episode.recording.folder import finished, read_score
+from jarvis_scoring.protocol import EpisodeScore
+from jarvis_scoring.text import headline
+from rich.table import Table
+
+from jarvis_cli.progress import Activity, console
+from jarvis_cli.run import play
+from jarvis_cli.sources import add_library_option, read_model
+from jarvis_cli.tasks import one_task, write_task
+
+MODEL, STEPS = "house", (1, 4)
+BASELINES = ("noop", "nudge")
+#: Nothing in the demo takes longer; a graph that hangs is ended.
+LAUNCH_TIMEOUT_S = 300.0
+
+EXAMPLES = """examples:
+  jarvis demo                 over ROS where there is one, else in this process
+  jarvis demo --no-ros        in this process
+  jarvis demo --seed 5 --out /tmp/demo"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "demo",
+        help="build, score and show a small task",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--seed", type=int, default=0, help="decides where the loose bricks lie (default 0)")
+    parser.add_argument("--out", type=Path, default=Path("results/demo"), help="folder, emptied first")
+    add_library_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    out = options.out.absolute()
+    empty_results(out)
+    began = time.monotonic()
+    model = read_model(MODEL, options.ldraw_library)
+    with Activity("drawing the manual").running():
+        task = write_task(one_task(model, *STEPS), model, out / "tasks")
+    print(f"task      {task} ({model.assembly.title}, steps {STEPS[0]}-{STEPS[1]})")
+    if ros_is_there():
+        print("cell      simulator, skills, episode manager, agent and report as separate ROS 2 nodes")
+        folder = launch_episode(task, options.seed, out / "oracle")
+    else:
+        print(
+            "cell      in this process: no ROS 2 here (see ./jarvis doctor); skills, physics and score are the same"
+        )
+        folder = play(task, "oracle", options.seed, out / "oracle", model.catalogue).folder
+        write_episode_page(folder)
+    scores = {"oracle": read_score(folder)}
+    for agent in BASELINES:
+        result = play(task, agent, options.seed, out / "baselines", PartCatalogue(model.catalogue.library))
+        write_episode_page(result.folder)
+        scores[agent] = result.score
+    print_scores(scores)
+    print(headline(scores["oracle"]))
+    print(f"page      {folder / 'report.html'}  ({time.monotonic() - began:.0f} s in all)")
+    return 0 if scores["oracle"].s_exact == 1.0 else 1
+
+
+def empty_results(out: Path) -> None:
+    """Remove what an earlier demo left; only its own folders."""
+    for name in ("tasks", "oracle", "baselines"):
+        shutil.rmtree(out / name, ignore_errors=True)
+
+
+def ros_is_there() -> bool:
+    """Whether rclpy and the workspace's own messages can be imported."""
+    return all(importlib.util.find_spec(name) is not None for name in ("rclpy", "jarvis_interfaces"))
+
+
+def launch_episode(task: Path, seed: int, results: Path) -> Path:
+    """The same episode by ``ros2 launch``; returns the folder of its record.
+
+    Raises:
+        MissingCapabilityError: the graph ended without a record; the message names its log.
+    """
+    command = ["ros2", "launch", "jarvis_bringup", "episode.launch.py"]
+    command += [f"task:={task}", "agent:=oracle", f"seed:={seed}", f"results:={results}"]
+    results.mkdir(parents=True, exist_ok=True)
+    log = results / "launch.log"
+    # A domain of its own: a demo must not talk to whatever else runs on this machine.
+    env = {**os.environ, "ROS_DOMAIN_ID": os.environ.get("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))}
+    with Activity("oracle, over ROS 2").running(), log.open("w") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=env)
+        try:
+            status = process.wait(LAUNCH_TIMEOUT_S)
+        except BaseException:
+            process.send_signal(signal.SIGINT)
+            process.wait(20)
+            raise
+    folders = finished(results)
+    if len(folders) != 1:
+        tail = " / ".join(log.read_text(errors="replace").strip().splitlines()[-3:])
+        raise MissingCapabilityError(
+            f"the launch ended (status {status}) without a record: {tail}",
+            where=str(log),
+            fix="read the log; --no-ros runs the same in one process",
+        )
+    return folders[0]
+
+
+def print_scores(scores: dict[str, EpisodeScore]) -> None:
+    """One row an agent."""
+    table = Table(title="brick-score-1 (not comparable with published results: other tasks, other constants)")
+    for column in ("agent", "score", "exact", "complete", "pose", "failed calls", "simulated s"):
+        table.add_column(column, justify="left" if column == "agent" else "right")
+    for agent, score in scores.items():
+        table.add_row(
+            agent,
+            f"{score.score:.1f}",
+            f"{score.s_exact:.0%}",
+            f"{score.s_comp:.0%}",
+            f"{score.s_pose:.3f}",
+            f"{score.failed_calls} of {score.calls}",
+            f"{score.time_s:.0f}",
+        )
+    type(console)().print(table)
