@@ -2,6 +2,7 @@
 
 import collections
 import fcntl
+import logging
 import os
 import sys
 import tempfile
@@ -47,6 +48,13 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     if "generate_test_description" in module_path.read_text(encoding="utf-8"):
         return None
     return pytest.Module.from_parent(parent, path=module_path)
+
+
+def pytest_runtest_setup() -> None:
+    """Undo what importing `launch` (as its pytest plugin does) does to our loggers: caplog would see nothing."""
+    for name, logger in logging.root.manager.loggerDict.items():
+        if name.startswith("jarvis_") and isinstance(logger, logging.Logger):
+            logger.propagate = True
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
