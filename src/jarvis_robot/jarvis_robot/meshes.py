@@ -8,9 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 
 import collada  # type: ignore[import-untyped]
+import fast_simplification
 import numpy as np
 import numpy.typing as npt
 from jarvis_core.errors import BadInputError
+
+#: A mesh is not simplified below this.
+_FEWEST_TRIANGLES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,16 @@ class ColouredMesh:
     vertices: npt.NDArray[np.float32]
     triangles: npt.NDArray[np.int32]
     rgba: tuple[float, float, float, float]
+
+
+def simplified(mesh: ColouredMesh, share: float) -> ColouredMesh:
+    """The mesh with about ``share`` of its triangles (quadric edge collapse); small meshes stay as they are."""
+    if share >= 1.0 or len(mesh.triangles) * share < _FEWEST_TRIANGLES:
+        return mesh
+    vertices, triangles = fast_simplification.simplify(
+        mesh.vertices, mesh.triangles, target_reduction=1.0 - share
+    )
+    return ColouredMesh(vertices.astype(np.float32), triangles.astype(np.int32), mesh.rgba)
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ from jarvis_core.errors import ConfigError
 from jarvis_core.objects import Box
 from jarvis_core.observation import RobotState
 from jarvis_core.pose import FloatArray, Pose
-from jarvis_robot.meshes import ColouredMesh
+from jarvis_robot.meshes import ColouredMesh, simplified
 from jarvis_robot.model import RobotModel
 from jarvis_robot.urdf import Joint, Link, Shape
 
@@ -44,8 +44,10 @@ class Arm(PassiveComponent):
         drive: GripperDriveConfig,
         contact: ContactConfig,
         timestep_s: float,
+        detail: float = 1.0,
     ) -> None:
         self.robot = robot
+        self._detail = detail
         self._config = arm
         self._drive = drive
         self._contact = contact
@@ -246,7 +248,7 @@ class Arm(PassiveComponent):
             else:
                 self._add_collision(spec, body, shape, f"{link.name} {i}")
         for i, (pose, mesh) in enumerate(self.robot.visual_meshes(link.name)):
-            _add_look(spec, body, pose, mesh, f"{link.name} look {i}")
+            _add_look(spec, body, pose, simplified(mesh, self._detail), f"{link.name} look {i}")
 
     def _finger_index(self, link: Link) -> int:
         return [joint.child for joint in self.robot.finger_joints].index(link.name)

@@ -149,12 +149,17 @@ class CameraLooks(Config, frozen=True):
 
 
 class LooksConfig(Config, frozen=True):
-    """Colours (red, green, blue in [0, 1]) and rendering."""
+    """Colours (red, green, blue in [0, 1]) and rendering.
+
+    Attributes:
+        robot_detail: share of the triangles of the robot's visual meshes that are drawn.
+    """
 
     table_rgb: tuple[float, float, float]
     plate_rgb: tuple[float, float, float]
     floor_rgb: tuple[float, float, float]
     sky_rgb: tuple[float, float, float]
+    robot_detail: float
     top_camera: CameraLooks
     overview_camera: CameraLooks
 

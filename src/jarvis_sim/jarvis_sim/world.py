@@ -71,7 +71,9 @@ class SimWorld:
             sim.bricks,
             self._rgba,
         )
-        self.arm = Arm(robot, sim.arm, sim.gripper, sim.bricks.contact, sim.engine.timestep_s)
+        self.arm = Arm(
+            robot, sim.arm, sim.gripper, sim.bricks.contact, sim.engine.timestep_s, sim.looks.robot_detail
+        )
         self.cameras = Cameras(
             {
                 TOP_CAMERA: (cell.top_camera, sim.looks.top_camera),
