@@ -6,8 +6,10 @@ Then, for example:  ros2 action send_goal /skills/home jarvis_interfaces/action/
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, EmitEvent, OpaqueFunction, RegisterEventHandler
 from launch.conditions import IfCondition
+from launch.event_handlers import OnProcessExit
+from launch.events import Shutdown
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
@@ -35,7 +37,14 @@ def cell_nodes(context):
         output="screen",
         parameters=[{"scene_service": "/sim/get_scene"}],
     )
-    return [simulator, skills]
+    # Half a cell is no cell: the rest would wait for it for ever.
+    ends = [
+        RegisterEventHandler(
+            OnProcessExit(target_action=node, on_exit=[EmitEvent(event=Shutdown(reason=f"{name} has ended"))])
+        )
+        for name, node in (("the simulator", simulator), ("the skill server", skills))
+    ]
+    return [simulator, skills, *ends]
 
 
 def generate_launch_description():

@@ -33,6 +33,8 @@ from jarvis_interfaces.srv import EndEpisode, LoadEpisode, StartEpisode
 LOAD_TIMEOUT_S = 120.0
 END_TIMEOUT_S = 300.0
 TARGETS_TIMEOUT_S = 10.0
+#: Exit status after a stop in the middle of an episode.
+INTERRUPTED = 130
 
 
 class AgentNode(Node):
@@ -103,15 +105,35 @@ class AgentNode(Node):
         return call(self._end, EndEpisode.Request(outcome=outcome, message=message), END_TIMEOUT_S)
 
 
-def play(node: AgentNode, stop: Stop) -> int:
-    """One episode, in the main thread."""
+def play(node: AgentNode) -> None:
+    """One episode, in a thread that may block."""
     brief = node.load()
     node.get_logger().info(f"task {brief.task_id}: {brief.n_required} bricks, agent {node.policy.name}")
     outcome, message = run_policy(node.policy, node.tools(brief))
     answer = node.end(outcome, message)
     node.get_logger().info(f"{outcome} ({message}); score {answer.score:.1f}; record: {answer.folder}")
+
+
+def play_until_stopped(node: AgentNode, stop: Stop) -> int:
+    """Watch for a stop while the episode is played: a policy that blocks can't keep the node alive."""
+    ended: list[BaseException | None] = []
+
+    def attempt() -> None:
+        try:
+            play(node)
+            ended.append(None)
+        except BaseException as error:  # noqa: BLE001 - raised again in the main thread
+            ended.append(error)
+        stop.set()
+
+    threading.Thread(target=attempt, name="policy", daemon=True).start()
+    stop.wait()
+    if not ended:
+        return INTERRUPTED
+    if ended[0] is not None:
+        raise ended[0]
     return 0
 
 
 def main() -> None:
-    sys.exit(run_node(AgentNode, play))
+    sys.exit(run_node(AgentNode, play_until_stopped))

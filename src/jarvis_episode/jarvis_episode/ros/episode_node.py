@@ -64,6 +64,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DEEP = 2000
 SERVICE_TIMEOUT_S = 60.0
 LIVE_SCORE_PERIOD_S = 0.5
+CLOSE_TIMEOUT_S = 3.0
 
 
 class Running:
@@ -121,7 +122,9 @@ class EpisodeNode(Node):
         self._objects: tuple[RigidObject, ...] = ()
         self._seed, self._policy = 0, ("", False)
         self._running: Running | None = None
-        self._state_message = EpisodeState()
+        # One service at a time; whoever closes the node waits for the one that works.
+        self._idle = threading.Lock()
+        self._closing = threading.Event()
         self._make_publishers()
         self._make_subscriptions()
         self._make_services()
@@ -160,7 +163,9 @@ class EpisodeNode(Node):
         async def serve(request: Any, response: Any) -> Any:
             def attempt() -> None:
                 try:
-                    response.message = work(request, response)
+                    with self._idle:
+                        self._check_open()
+                        response.message = work(request, response)
                     response.success = True
                 except (JarvisError, TimeoutError) as error:
                     response.message = error.line() if isinstance(error, JarvisError) else str(error)
@@ -198,11 +203,15 @@ class EpisodeNode(Node):
         scene = scene_from_ros(call(self._get_scene, GetScene.Request(), SERVICE_TIMEOUT_S).scene)
         self._objects = scene.objects
         folder = EpisodeFolder.create(self._results, self._episode_id())
-        folder.write_task(self._task, self._manual)
-        config = self._settings
-        recorder = EpisodeRecorder(folder, config.cell.overview_camera, config.episode)
-        recorder.before(self._fresh_picture(scene.time_s))
-        self._running = Running(folder, recorder, self._true_state())
+        try:
+            folder.write_task(self._task, self._manual)
+            config = self._settings
+            recorder = EpisodeRecorder(folder, config.cell.overview_camera, config.episode)
+            recorder.before(self._fresh_picture(scene.time_s))
+            self._running = Running(folder, recorder, self._true_state())
+        except BaseException:
+            folder.discard()
+            raise
         self._announce(EpisodeState.RUNNING, "running")
         return "running"
 
@@ -258,6 +267,7 @@ class EpisodeNode(Node):
         """A picture of the top camera not older than ``time_s``."""
         deadline = time.monotonic() + SERVICE_TIMEOUT_S
         while (frame := self._camera.capture()).time_s < time_s - 1e-6:
+            self._check_open()
             if time.monotonic() > deadline:
                 raise TimeoutError(f"no picture of the top camera since {time_s:.2f} s")
             time.sleep(0.02)
@@ -267,9 +277,15 @@ class EpisodeNode(Node):
         """Topics lag behind services: wait until the states published up to ``time_s`` have arrived."""
         deadline = time.monotonic() + SERVICE_TIMEOUT_S
         while running.latest.time_s < time_s - 2.0 / self._settings.episode.state_rate_hz:
+            self._check_open()
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the states up to {time_s:.2f} s did not arrive on /sim/object_states")
             time.sleep(0.02)
+
+    def _check_open(self) -> None:
+        """Waiting for others ends when the node is stopped."""
+        if self._closing.is_set():
+            raise RefusedError("the episode manager is being stopped")
 
     def _announce(self, phase: int, message: str, folder: str = "") -> None:
         self._phase = phase
@@ -350,6 +366,8 @@ class EpisodeNode(Node):
 
     def close(self) -> None:
         """A stop in the middle of an episode: what is half-written goes."""
+        self._closing.set()
+        self._idle.acquire(timeout=CLOSE_TIMEOUT_S)
         if self._running is not None:
             self._running.finish()
             self._running.recorder.close()
