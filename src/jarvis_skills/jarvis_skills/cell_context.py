@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from jarvis_bricks.geometry import STUD_PITCH_M
+from jarvis_bricks.grip import GripKey
 from jarvis_core.cell import CellConfig
 from jarvis_core.motion import Cancellation
 from jarvis_core.objects import Box, RigidObject, Scene
@@ -36,11 +38,19 @@ class StepFailed(Exception):  # noqa: N818 - an outcome on its way to becoming a
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The object in the hand: its shape, its pose in the tool frame and the width it was gripped at."""
+    """The object in the hand.
+
+    Attributes:
+        object: its shape, and the pose it had when it was gripped.
+        in_tool: its pose in the tool frame.
+        width_m: distance of the pads that hold it.
+        grip: which of its faces they hold.
+    """
 
     object: RigidObject
     in_tool: Pose
     width_m: float
+    grip: GripKey
 
 
 @dataclass
@@ -65,9 +75,13 @@ class SkillContext:
 
     def phase(self, name: str) -> None:
         """Announce a phase; stops here if a cancel was requested."""
-        if self.cancel.requested:
-            raise StepFailed(Status.CANCELED, f"canceled before phase {name}; the arm stands still")
+        self.stop_if_canceled(name)
         self.on_phase(name)
+
+    def stop_if_canceled(self, what: str) -> None:
+        """Fails as canceled, before anything moves, if a cancel was requested."""
+        if self.cancel.requested:
+            raise StepFailed(Status.CANCELED, f"canceled before {what}; the arm stands still")
 
     def look(self) -> Scene:
         """The scene now."""
@@ -88,16 +102,16 @@ class SkillContext:
         table, plate = self.cell.table, self.cell.plate
         top = Pose(((table.x[0] + table.x[1]) / 2, (table.y[0] + table.y[1]) / 2, -TABLE_THICKNESS_M / 2))
         size = (table.x[1] - table.x[0], table.y[1] - table.y[0], TABLE_THICKNESS_M)
-        edge = 0.008
-        plate_size = (plate.studs[0] * edge, plate.studs[1] * edge, plate.thickness_m)
+        plate_size = (plate.studs[0] * STUD_PITCH_M, plate.studs[1] * STUD_PITCH_M, plate.thickness_m)
         plate_pose = plate.pose @ Pose((0.0, 0.0, -plate.thickness_m / 2))
         return [Obstacle(TABLE, Box(top, size)), Obstacle(PLATE, Box(plate_pose, plate_size))]
 
+    def obstacles(self, scene: Scene, leave_out: Sequence[str] = ()) -> list[Obstacle]:
+        """Table, plate and all objects but the held one and those of ``leave_out``."""
+        skip = {*leave_out, *([self.held.object.id] if self.held else [])}
+        things = [thing for thing in scene.objects if thing.id not in skip]
+        return self.fixed_obstacles() + [Obstacle(o.id, box) for o in things for box in o.world_boxes()]
+
     def update_world(self, scene: Scene, leave_out: Sequence[str] = ()) -> None:
         """Give the planner the scene, without the held object and without ``leave_out``."""
-        skip = set(leave_out) | ({self.held.object.id} if self.held else set())
-        obstacles = self.fixed_obstacles()
-        for thing in scene.objects:
-            if thing.id not in skip:
-                obstacles += [Obstacle(thing.id, box) for box in thing.world_boxes()]
-        self.backend.set_obstacles(obstacles)
+        self.backend.set_obstacles(self.obstacles(scene, leave_out))

@@ -17,13 +17,17 @@ class SkillsConfig(Config, frozen=True):
         press_depth_m: way of the push that follows; where it exceeds the gap it presses the studs together.
         press_tolerance_rad: how far from that push's goal the joints may be stopped by what they press on.
         finger_slack_m: opening beyond the object's width on each side, before gripping and after releasing.
-        width_tolerance_m: a grasp counts if the pads stop within this of the object's width.
+        width_tolerance_m: a grasp counts if the pads stop within this of the object's width; fingers count as
+            opened or closed within this.
+        lost_m: an object seen this far from where the hand holds it has been lost.
+        max_tilt_rad: how far from straight down the hand may lean to put down what slipped in it.
         place_position_m, place_angle_rad: a placement counts if the object ends this near to its goal.
         overlap_m: a place pose may overlap perceived objects by this much at the most.
         support_gap_m: something must lie at most this far below a place pose.
         settle_s: time to come to rest before looking.
         push_clearance_m: distance of the closed fingers from the object before a push.
-        push_height_m: height of the fingertips above the table while pushing.
+        push_height_m: height of the fingertips above what the object lies on while pushing; at the most half
+            the object's height.
         max_plans: grasp candidates that are planned for, best first, before giving up.
     """
 
@@ -38,6 +42,8 @@ class SkillsConfig(Config, frozen=True):
     press_tolerance_rad: float
     finger_slack_m: float
     width_tolerance_m: float
+    lost_m: float
+    max_tilt_rad: float
     place_position_m: float
     place_angle_rad: float
     overlap_m: float

@@ -7,7 +7,9 @@ from jarvis_core.skills import Fact, HomeGoal, MoveToGoal
 from jarvis_core.status import Status
 
 from jarvis_skills.cell_context import SkillContext, StepFailed
-from jarvis_skills.moves import check_workspace, go_straight, go_to_joints, joints, run_plan, set_fingers
+from jarvis_skills.clearing import clear_off
+from jarvis_skills.holding import check_hand
+from jarvis_skills.moves import check_workspace, go_straight, go_to_joints, go_to_pose, open_fingers
 
 
 def move_to(ctx: SkillContext, goal: MoveToGoal) -> dict[str, Fact]:
@@ -16,11 +18,13 @@ def move_to(ctx: SkillContext, goal: MoveToGoal) -> dict[str, Fact]:
     if not 0.0 < goal.speed <= 1.0:
         raise StepFailed(Status.PRECONDITION_FAILED, f"speed must be in (0, 1], got {goal.speed}")
     ctx.phase("move")
-    ctx.update_world(ctx.look())
+    scene = ctx.look()
+    check_hand(ctx, scene)
+    ctx.update_world(scene)
     if goal.straight:
         go_straight(ctx, goal.pose, "move", speed=goal.speed)
     else:
-        run_plan(ctx, ctx.backend.plan_to_pose(joints(ctx), goal.pose, speed=goal.speed), "move")
+        go_to_pose(ctx, goal.pose, "move", speed=goal.speed)
     reached = ctx.robot.state().tool
     return {
         "error_m": reached.distance_to(goal.pose),
@@ -32,8 +36,11 @@ def move_to(ctx: SkillContext, goal: MoveToGoal) -> dict[str, Fact]:
 def home(ctx: SkillContext, goal: HomeGoal) -> dict[str, Fact]:
     """Bring the arm out of the top camera's view; opens an empty hand."""
     ctx.phase("home")
-    ctx.update_world(ctx.look())
+    scene = ctx.look()
+    check_hand(ctx, scene)
+    clear_off(ctx, scene)
+    ctx.update_world(scene)
     go_to_joints(ctx, np.array(ctx.robot_config.home_rad), "home")
     if ctx.held is None:
-        set_fingers(ctx, ctx.robot_config.gripper.max_width_m, "open")
+        open_fingers(ctx, ctx.robot_config.gripper.max_width_m, "open")
     return {"held": ctx.held is not None, "tool": ctx.robot.state().tool.to_list()}

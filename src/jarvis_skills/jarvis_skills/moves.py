@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from jarvis_core.motion import GripperOutcome, JointTrajectory
 from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.status import Status
 from jarvis_motion.backend import Plan
@@ -25,34 +26,57 @@ def joints(ctx: SkillContext) -> FloatArray:
     return np.array(ctx.robot.state().joints_rad)
 
 
-def run_plan(ctx: SkillContext, plan: Plan, what: str, goal_tolerance_rad: float | None = None) -> None:
-    """Run a plan; raises StepFailed with the planner's or the controller's reason."""
-    if plan.trajectory is None:
-        raise StepFailed(plan.status, f"{what}: {plan.message}")
-    outcome = ctx.robot.follow(plan.trajectory, ctx.cancel, goal_tolerance_rad=goal_tolerance_rad)
+def planned(plan: Plan, what: str) -> JointTrajectory:
+    """A plan's trajectory; fails with the planner's reason where there is none."""
+    if plan.trajectory is not None:
+        return plan.trajectory
+    way_out = "; home brings the arm clear" if plan.status is Status.PRECONDITION_FAILED else ""
+    raise StepFailed(plan.status, f"{what}: {plan.message}{way_out}")
+
+
+def run_plan(
+    ctx: SkillContext, plan: JointTrajectory, what: str, goal_tolerance_rad: float | None = None
+) -> None:
+    """Run a trajectory; fails with the controller's reason."""
+    ctx.stop_if_canceled(what)
+    outcome = ctx.robot.follow(plan, ctx.cancel, goal_tolerance_rad=goal_tolerance_rad)
     if not outcome.status.ok:
         raise StepFailed(outcome.status, f"{what}: {outcome.message}")
 
 
-def go_to_pose(ctx: SkillContext, tool: Pose, what: str) -> None:
-    run_plan(ctx, ctx.backend.plan_to_pose(joints(ctx), tool, speed=ctx.config.travel_speed), what)
+def go_to_pose(ctx: SkillContext, tool: Pose, what: str, *, speed: float | None = None) -> None:
+    """By a free motion, at travel speed if none is given."""
+    plan = ctx.backend.plan_to_pose(joints(ctx), tool, speed=speed or ctx.config.travel_speed)
+    run_plan(ctx, planned(plan, what), what)
 
 
 def go_to_joints(ctx: SkillContext, goal: FloatArray, what: str) -> None:
-    run_plan(ctx, ctx.backend.plan_to_joints(joints(ctx), goal, speed=ctx.config.travel_speed), what)
+    plan = ctx.backend.plan_to_joints(joints(ctx), goal, speed=ctx.config.travel_speed)
+    run_plan(ctx, planned(plan, what), what)
 
 
 def go_straight(
     ctx: SkillContext, tool: Pose, what: str, *, speed: float, allow_contact: Sequence[str] = ()
 ) -> None:
-    run_plan(ctx, ctx.backend.plan_line(joints(ctx), tool, speed=speed, allow_contact=allow_contact), what)
+    plan = ctx.backend.plan_line(joints(ctx), tool, speed=speed, allow_contact=allow_contact)
+    run_plan(ctx, planned(plan, what), what)
+
+
+def plan_descent(
+    ctx: SkillContext, start: FloatArray, tool: Pose, what: str, allow_contact: Sequence[str] = ()
+) -> list[JointTrajectory]:
+    """Straight to ``tool`` from above: briskly first, slowly for the last stretch."""
+    near = tool.translated((0.0, 0.0, ctx.config.contact_distance_m))
+    brisk, slow = ctx.config.approach_speed, ctx.config.contact_speed
+    first = planned(ctx.backend.plan_line(start, near, speed=brisk, allow_contact=allow_contact), what)
+    last = ctx.backend.plan_line(first.positions[-1], tool, speed=slow, allow_contact=allow_contact)
+    return [first, planned(last, what)]
 
 
 def descend(ctx: SkillContext, tool: Pose, what: str, allow_contact: Sequence[str] = ()) -> None:
-    """Straight to ``tool`` from above: briskly first, slowly for the last stretch."""
-    near = tool.translated((0.0, 0.0, ctx.config.contact_distance_m))
-    go_straight(ctx, near, what, speed=ctx.config.approach_speed, allow_contact=allow_contact)
-    go_straight(ctx, tool, what, speed=ctx.config.contact_speed, allow_contact=allow_contact)
+    """Down to ``tool``, all of the way or (if a part can't be planned) none of it."""
+    for part in plan_descent(ctx, joints(ctx), tool, what, allow_contact):
+        run_plan(ctx, part, what)
 
 
 def press(ctx: SkillContext, what: str, allow_contact: Sequence[str]) -> None:
@@ -60,7 +84,7 @@ def press(ctx: SkillContext, what: str, allow_contact: Sequence[str]) -> None:
     tool = ctx.robot.state().tool.translated((0.0, 0.0, -ctx.config.press_depth_m))
     speed = ctx.config.contact_speed
     plan = ctx.backend.plan_line(joints(ctx), tool, speed=speed, allow_contact=allow_contact)
-    run_plan(ctx, plan, what, ctx.config.press_tolerance_rad)
+    run_plan(ctx, planned(plan, what), what, ctx.config.press_tolerance_rad)
 
 
 def rise(ctx: SkillContext, height_m: float, what: str, allow_contact: Sequence[str] = ()) -> None:
@@ -69,15 +93,31 @@ def rise(ctx: SkillContext, height_m: float, what: str, allow_contact: Sequence[
     go_straight(ctx, tool, what, speed=ctx.config.approach_speed, allow_contact=allow_contact)
 
 
-def set_fingers(ctx: SkillContext, width_m: float, what: str) -> float:
-    """Bring the pads to a width; returns the width reached. Opening wider than the gripper can is cut off."""
-    gripper = ctx.robot_config.gripper
-    outcome = ctx.robot.grip(min(width_m, gripper.max_width_m), gripper.force_n, ctx.cancel)
+def open_fingers(ctx: SkillContext, width_m: float, what: str) -> float:
+    """Open to a width (cut off at what the gripper can do); returns the width reached. Fails when blocked."""
+    wanted = min(width_m, ctx.robot_config.gripper.max_width_m)
+    reached = _grip(ctx, wanted, what).width_m
+    if reached < wanted - ctx.config.width_tolerance_m:
+        raise StepFailed(
+            Status.EXECUTION_FAILED,
+            f"{what}: the fingers opened to {reached * 1e3:.1f} mm of {wanted * 1e3:.1f} mm: something blocks them",
+        )
+    return reached
+
+
+def close_fingers(ctx: SkillContext, what: str) -> float:
+    """Close until something stops the pads; returns the distance they then have."""
+    return _grip(ctx, 0.0, what).width_m
+
+
+def _grip(ctx: SkillContext, width_m: float, what: str) -> GripperOutcome:
+    ctx.stop_if_canceled(what)
+    outcome = ctx.robot.grip(width_m, ctx.robot_config.gripper.force_n, ctx.cancel)
+    # Plans see the fingers as they stand now, however the command ended.
+    ctx.backend.set_gripper_width(ctx.robot.state().gripper_width_m)
     if not outcome.status.ok:
         raise StepFailed(outcome.status, f"{what}: {outcome.message}")
-    # Plans see the fingers as they stand now.
-    ctx.backend.set_gripper_width(outcome.width_m)
-    return outcome.width_m
+    return outcome
 
 
 def check_workspace(ctx: SkillContext, pose: Pose, what: str) -> None:

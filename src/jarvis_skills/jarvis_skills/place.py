@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import numpy as np
-from jarvis_core.objects import Box, RigidObject, Scene
+from jarvis_core.objects import RigidObject, Scene
 from jarvis_core.pose import Pose
 from jarvis_core.skills import Fact, PlaceGoal
 from jarvis_core.status import Status
 
-from jarvis_skills.cell_context import PLATE, TABLE, SkillContext, StepFailed
-from jarvis_skills.grasp import bottom_z, overlap_depths, touching
-from jarvis_skills.moves import check_workspace, descend, go_to_pose, press, rise, set_fingers
-from jarvis_skills.pick import detach, measure_in_hand
+from jarvis_skills.cell_context import PLATE, TABLE, Held, SkillContext, StepFailed
+from jarvis_skills.clearing import clear_off
+from jarvis_skills.grasp import bottom_z, boxes_at, carriers, check_release, overlap_depths, touching
+from jarvis_skills.holding import detach, measure_in_hand, require_held
+from jarvis_skills.moves import check_workspace, descend, go_to_pose, open_fingers, press, rise
+
+#: Fingers that are farther apart than when they held an object have let it go.
+RELEASED_M = 0.0003
 
 
 def place(ctx: SkillContext, goal: PlaceGoal) -> dict[str, Fact]:
     """Move above the target, descend vertically, press, open in place, retreat, verify by look."""
-    held = ctx.held
-    if held is None:
-        raise StepFailed(Status.PRECONDITION_FAILED, "the hand is empty; pick something first")
     check_workspace(ctx, goal.pose, "the place pose")
     scene = ctx.look()
+    held = require_held(ctx, scene)
+    check_tilt(ctx, goal.pose)
     near = check_place(ctx, scene, held.object, goal.pose)
-    measure_in_hand(ctx, held.object.id)
-    tool = tool_at(ctx, goal.pose)
+    check_release(ctx, scene, held, goal.pose)
+    clear_off(ctx, scene)
+    measure_in_hand(ctx)
     ctx.update_world(scene)
     ctx.phase("transfer")
-    go_to_pose(ctx, tool.translated((0.0, 0.0, ctx.config.approach_height_m)), "transfer")
+    above = tool_at(ctx, goal.pose).translated((0.0, 0.0, ctx.config.approach_height_m))
+    go_to_pose(ctx, above, "transfer")
     # What happened on the way is seen before the last stretch.
-    measure_in_hand(ctx, held.object.id)
-    tool = tool_at(ctx, goal.pose)
+    measure_in_hand(ctx)
     ctx.phase("descend")
     contacts = (*near, TABLE, PLATE)
-    descend(ctx, tool.translated((0.0, 0.0, ctx.config.seat_gap_m)), "descend", allow_contact=contacts)
+    ready = tool_at(ctx, goal.pose).translated((0.0, 0.0, ctx.config.seat_gap_m))
+    descend(ctx, ready, "descend", allow_contact=contacts)
     ctx.phase("press")
     press(ctx, "press", contacts)
     ctx.robot.wait(ctx.config.settle_s)
     ctx.phase("release")
-    width = set_fingers(ctx, held.width_m + 2 * ctx.config.finger_slack_m, "release")
-    detach(ctx)
+    width = release(ctx, held)
     ctx.phase("retreat")
     ctx.update_world(scene, leave_out=(held.object.id,))
     rise(ctx, ctx.config.lift_height_m, "retreat", allow_contact=contacts)
@@ -54,27 +58,44 @@ def tool_at(ctx: SkillContext, pose: Pose) -> Pose:
     return tool
 
 
+def check_tilt(ctx: SkillContext, pose: Pose) -> None:
+    """The hand puts things down from above: they can be turned about z, and no other way."""
+    lean = float(np.arccos(np.clip(-tool_at(ctx, pose).rotation[2, 2], -1.0, 1.0)))
+    if lean > ctx.config.max_tilt_rad:
+        raise StepFailed(
+            Status.PRECONDITION_FAILED,
+            f"at this pose the hand would lean by {np.degrees(lean):.0f} deg; objects can be turned about z only",
+        )
+
+
 def check_place(ctx: SkillContext, scene: Scene, thing: RigidObject, pose: Pose) -> tuple[str, ...]:
-    """Is the pose free and supported? Returns the ids of the objects that will be touched."""
-    others = [o for o in scene.objects if o.id != thing.id]
-    boxes = tuple(Box(pose @ box.pose, box.size_m) for box in thing.boxes)
+    """Is the pose free and supported? Returns the ids of the bodies that will be touched."""
+    others = ctx.obstacles(scene, (thing.id,))
+    boxes = boxes_at(thing, pose)
     depths = overlap_depths(boxes, others)
-    deepest = max(depths, key=lambda name: depths[name], default="")
-    if deepest and depths[deepest] > ctx.config.overlap_m:
+    deepest = max(depths, key=lambda name: depths[name])
+    if depths[deepest] > ctx.config.overlap_m:
         raise StepFailed(
             Status.PRECONDITION_FAILED,
             f"at this pose {thing.id} would overlap {deepest} by {depths[deepest] * 1e3:.1f} mm; choose a free place",
         )
-    near = touching(boxes, others, ctx.config.support_gap_m)
-    base = ctx.cell.plate.pose.position[2]
-    lowest = bottom_z(boxes)
-    if not near and lowest - base > ctx.config.support_gap_m:
+    if not carriers(boxes, others, ctx.config.support_gap_m):
         raise StepFailed(
             Status.PRECONDITION_FAILED,
-            f"nothing carries {thing.id} at this pose: its underside would hang {(lowest - base) * 1e3:.1f} mm above "
-            "the plate with no object below",
+            f"nothing carries {thing.id} at this pose: no body lies within {ctx.config.support_gap_m * 1e3:.1f} mm "
+            f"below its underside at z = {bottom_z(boxes):.4f} m (the plate's top is at z = "
+            f"{ctx.cell.plate.pose.position[2]:.4f} m)",
         )
-    return near
+    return touching(boxes, others, ctx.config.support_gap_m)
+
+
+def release(ctx: SkillContext, held: Held) -> float:
+    """Open in place; returns the pads' distance. Fingers that began to open hold nothing, however that ends."""
+    try:
+        return open_fingers(ctx, held.width_m + 2 * ctx.config.finger_slack_m, "release")
+    finally:
+        if ctx.robot.state().gripper_width_m > held.width_m + RELEASED_M:
+            detach(ctx)
 
 
 def verify(ctx: SkillContext, object_id: str, pose: Pose, width_m: float) -> dict[str, Fact]:

@@ -66,7 +66,7 @@ _SKILLS = (
     Skill(
         PickGoal,
         pick,
-        ("the hand is empty", "the object is in the scene and not fixed"),
+        ("the hand is empty", "the object is in the scene, not fixed and uncovered"),
         VERIFIED_EXITS,
         ("object_id", "gripper_width_m", "held", "offset_in_hand_m"),
     ),
@@ -82,7 +82,7 @@ _SKILLS = (
         pick_and_place,
         (
             "the hand is empty",
-            "the object is in the scene",
+            "the object is in the scene, not fixed and uncovered",
             "the pose is in the workspace, free and supported",
         ),
         VERIFIED_EXITS,
@@ -99,8 +99,8 @@ _SKILLS = (
     Skill(
         PushGoal,
         push,
-        ("the hand is empty", "the object is in the scene and not fixed", "1 to 200 mm far"),
-        MOTION_EXITS,
+        ("the hand is empty", "the object is in the scene and not fixed", "1 to 200 mm far, on the table"),
+        VERIFIED_EXITS,
         ("moved_m", "error_m"),
     ),
 )
