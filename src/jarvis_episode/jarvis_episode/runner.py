@@ -13,6 +13,7 @@ from jarvis_core.episode import CallRecord, EpisodeRecord, PolicyInfo
 from jarvis_core.manual import Manual, TaskBrief
 from jarvis_core.objects import RigidObject, TargetObject, WorldState
 from jarvis_core.ports import Policy
+from jarvis_core.skills import SkillGoal, SkillResult
 from jarvis_scoring.brick_score import score as score_record
 from jarvis_scoring.protocol import EpisodeScore
 from jarvis_sim.engine import WorldError
@@ -112,6 +113,7 @@ class _Episode:
         self._settings = settings
         self._cell = cell
         self._on_progress = on_progress
+        self._fault: Exception | None = None
         self._targets = target_objects(task, catalogue, settings.cell.plate.pose)
         self.budget_s = settings.episode.budget_s(task.n_required)
 
@@ -120,21 +122,28 @@ class _Episode:
         cell, world = self._cell, self._cell.world
         started_at, wall = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
         objects, initial = world.objects(), world.state()
+        self._latest = initial
+        recorder.state(initial)
         recorder.before(cell.camera.capture())
         handles = self._observe(recorder)
         ledger = self._ledger()
         try:
             outcome, message = run_policy(self._policy, self._tools(ledger, brief))
             time_s = ledger.time_s
-            world.advance(SETTLE_S)
+            if outcome != "cell_error":
+                world.advance(SETTLE_S)
         except WorldError as error:
-            outcome, message, time_s = "cell_error", error.line(), ledger.time_s
+            outcome, message = "cell_error", error.line()
         finally:
             for handle in handles:
                 world.remove_observer(handle)
-        final = world.state()
-        recorder.state(final)
-        recorder.after(cell.camera.capture())
+        self._record_events(recorder)
+        # A world that broke can't be looked at any more: what counts is the last sound state.
+        final = self._latest
+        if outcome != "cell_error":
+            final = world.state()
+            recorder.state(final)
+            recorder.after(cell.camera.capture())
         return make_record(
             task=self._task,
             policy=(self._policy.name, self._policy.privileged),
@@ -155,11 +164,21 @@ class _Episode:
     def _ledger(self) -> Ledger:
         limits = self._settings.episode
         return Ledger(
-            lambda goal: self._cell.skills.run(goal, self._on_progress),
+            self._run_skill,
             lambda: self._cell.world.time_s,
             limit_s=limits.hard_stop_factor * self.budget_s,
             max_calls=limits.max_calls,
         )
+
+    def _run_skill(self, goal: SkillGoal) -> SkillResult:
+        """Raises what broke the world or the record meanwhile: for the executor that is only a skill's bug."""
+        result = self._cell.skills.run(goal, self._on_progress)
+        bug = self._cell.skills.last_bug
+        if self._fault is not None:
+            raise self._fault
+        if isinstance(bug, WorldError):
+            raise bug
+        return result
 
     def _tools(self, ledger: Ledger, brief: TaskBrief) -> EpisodeTools:
         if not self._policy.privileged:
@@ -172,10 +191,10 @@ class _Episode:
         names = self._settings.robot.arm_joints
 
         def state() -> None:
-            recorder.state(world.state())
+            self._latest = world.state()
+            recorder.state(self._latest)
             recorder.joints(world.time_s, names, cell.robot.state().joints_rad)
-            for event in world.events()[len(recorder.events) :]:
-                recorder.event(event)
+            self._record_events(recorder)
 
         def picture() -> None:
             recorder.camera(world.time_s, world.cameras.picture(TOP_CAMERA))
@@ -184,10 +203,29 @@ class _Episode:
             recorder.video_frame(world.cameras.picture(OVERVIEW_CAMERA))
 
         return [
-            world.add_observer(1.0 / config.state_rate_hz, state),
-            world.add_observer(1.0 / config.camera_rate_hz, picture),
-            world.add_observer(config.video_speed / config.video_fps, video),
+            world.add_observer(period_s, self._noting_faults(observer))
+            for period_s, observer in (
+                (1.0 / config.state_rate_hz, state),
+                (1.0 / config.camera_rate_hz, picture),
+                (config.video_speed / config.video_fps, video),
+            )
         ]
+
+    def _noting_faults(self, observer: Callable[[], None]) -> Callable[[], None]:
+        """Observers are called from inside skills, which would take their failure for a bug of their own."""
+
+        def observe() -> None:
+            try:
+                observer()
+            except Exception as error:
+                self._fault = error
+                raise
+
+        return observe
+
+    def _record_events(self, recorder: EpisodeRecorder) -> None:
+        for event in self._cell.world.events()[len(recorder.events) :]:
+            recorder.event(event)
 
 
 def make_record(

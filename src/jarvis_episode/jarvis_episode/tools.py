@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 
 from jarvis_core.episode import CallRecord
+from jarvis_core.errors import BadInputError, JarvisError
+from jarvis_core.files import decode, encode
 from jarvis_core.manual import TaskBrief
 from jarvis_core.objects import Scene, TargetObject
 from jarvis_core.observation import Observation
@@ -21,23 +23,31 @@ from jarvis_core.skills import (
     PushGoal,
     SkillGoal,
     SkillResult,
+    skill_name,
 )
+from jarvis_core.status import Status
 
 logger = logging.getLogger(__name__)
 
+#: How an episode ended: ``finished``, ``stopped``, ``crashed`` or ``cell_error``, and a sentence.
+Ending = tuple[str, str]
+
 
 class EpisodeOverError(BaseException):
-    """A limit was reached. No ``except Exception`` of a policy may swallow it."""
+    """A limit was reached, or the cell failed. No ``except Exception`` of a policy may swallow it."""
 
 
 class Ledger:
-    """What was called, and how much of the limits is used.
+    """What was called, how much of the limits is used, and how the episode ended if not by the policy.
 
     Args:
-        run: performs a skill goal (in-process executor or ROS action client).
+        run: performs a skill goal (in-process executor or ROS action client); raises when the cell has failed.
         clock: the cell's time in seconds.
         limit_s: simulated seconds after which the episode is over.
         max_calls: calls after which it is over.
+
+    Attributes:
+        ending: ``stopped`` or ``cell_error`` with the reason, as soon as one of them is certain.
     """
 
     def __init__(
@@ -54,6 +64,7 @@ class Ledger:
         self._limit_s = limit_s
         self._max_calls = max_calls
         self.calls: list[CallRecord] = []
+        self.ending: Ending | None = None
 
     @property
     def time_s(self) -> float:
@@ -61,31 +72,90 @@ class Ledger:
         return self._clock() - self._start_s
 
     def call(self, goal: SkillGoal) -> SkillResult:
-        """Perform a goal and write it down. Raises EpisodeOverError when a limit is reached."""
-        if self.time_s >= self._limit_s:
-            raise EpisodeOverError(f"the hard limit of {self._limit_s:.0f} simulated seconds is reached")
-        if len(self.calls) >= self._max_calls:
-            raise EpisodeOverError(f"the limit of {self._max_calls} calls is reached")
+        """Perform a goal and write it down.
+
+        Raises:
+            EpisodeOverError: a limit is reached, or the cell failed.
+            BadInputError: a value of the goal is of the wrong kind or no number; it is not performed.
+        """
+        goal = checked_goal(goal)
+        self._check_limits()
         start_s, wall_start = self._clock(), time.monotonic()
-        result = self._run(goal)
+        try:
+            result, failure = self._run(goal), None
+        except Exception as error:
+            logger.exception("the cell failed")
+            result, failure = SkillResult(Status.INTERNAL_ERROR, _words(error), {}), error
         wall_s = time.monotonic() - wall_start
         self.calls.append(CallRecord(len(self.calls), goal, result, start_s, self._clock(), wall_s))
+        if failure is not None:
+            raise self._over("cell_error", _words(failure)) from failure
         return result
+
+    def read[T](self, source: Callable[[], T]) -> T:
+        """What the cell tells. Raises EpisodeOverError when it does not: that is not the policy's fault."""
+        self._check_ended()
+        try:
+            return source()
+        except Exception as error:
+            logger.exception("the cell failed")
+            raise self._over("cell_error", _words(error)) from error
+
+    def _check_limits(self) -> None:
+        self._check_ended()
+        if self.time_s >= self._limit_s:
+            raise self._over("stopped", f"the hard limit of {self._limit_s:.0f} simulated seconds is reached")
+        if len(self.calls) >= self._max_calls:
+            raise self._over("stopped", f"the limit of {self._max_calls} calls is reached")
+
+    def _check_ended(self) -> None:
+        if self.ending is not None:
+            raise EpisodeOverError(self.ending[1])
+
+    def _over(self, outcome: str, message: str) -> EpisodeOverError:
+        self.ending = (outcome, message)
+        return EpisodeOverError(message)
+
+
+def checked_goal[G: SkillGoal](goal: G) -> G:
+    """The goal as a record will hold it: a program may pass anything, and a record must be readable.
+
+    Raises:
+        BadInputError: a value of the wrong kind, or not a finite number.
+    """
+    where = f"tool {skill_name(goal)}"
+    try:
+        data = encode(goal)
+    except (NotImplementedError, TypeError) as error:
+        raise BadInputError(str(error), where=where) from error
+    return decode(data, type(goal), where=where)
+
+
+def _words(error: Exception) -> str:
+    return error.line() if isinstance(error, JarvisError) else f"{type(error).__name__}: {error}"
 
 
 class EpisodeTools:
-    """Tools as any agent gets them: no ground truth behind any attribute it could reach by the protocol."""
+    """Tools as any agent gets them: no ground truth behind any attribute it could reach by the protocol.
+
+    Arguments of the wrong kind are a program's mistake, not a failed action: they raise BadInputError.
+    """
 
     def __init__(self, ledger: Ledger, brief: TaskBrief, observe: Callable[[], Observation]) -> None:
         self._ledger = ledger
         self._brief = brief
         self._observe = observe
 
+    @property
+    def ending(self) -> Ending | None:
+        """How the episode ended, if not by the policy."""
+        return self._ledger.ending
+
     def brief(self) -> TaskBrief:
         return self._brief
 
     def observe(self) -> Observation:
-        return self._observe()
+        return self._ledger.read(self._observe)
 
     def pick(self, object_id: str, place_pose: Pose | None = None) -> SkillResult:
         return self._ledger.call(PickGoal(object_id, place_pose))
@@ -122,19 +192,22 @@ class OracleTools(EpisodeTools):
         self._targets = targets
 
     def true_scene(self) -> Scene:
-        return self._true_scene()
+        return self._ledger.read(self._true_scene)
 
     def targets(self) -> tuple[TargetObject, ...]:
         return self._targets
 
 
-def run_policy(policy: Policy, tools: EpisodeTools) -> tuple[str, str]:
+def run_policy(policy: Policy, tools: EpisodeTools) -> Ending:
     """Run a policy to its end; returns the record's outcome and a sentence. A crash is an outcome, not a loss."""
     try:
         policy.run(tools)
+        ending = ("finished", "the policy ended")
     except EpisodeOverError as over:
-        return "stopped", str(over)
-    except Exception as error:
-        logger.exception("policy %s crashed", policy.name)
-        return "crashed", f"{type(error).__name__}: {error}"
-    return "finished", "the policy ended"
+        ending = ("stopped", str(over))
+    except (Exception, SystemExit) as error:
+        if tools.ending is None:
+            logger.exception("policy %s crashed", policy.name)
+        ending = ("crashed", f"{type(error).__name__}: {error}")
+    # However a policy took it: an episode that was over before the policy ended was not ended by it.
+    return tools.ending or ending

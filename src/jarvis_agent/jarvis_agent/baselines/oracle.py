@@ -22,10 +22,18 @@ class Oracle:
         tools.home()
 
     def _build(self, tools: PrivilegedTools, target: TargetObject) -> None:
+        brick, goal = target.object.id, target.object.pose
         for _ in range(self.attempts):
-            result = tools.pick_and_place(target.object.id, target.object.pose)
+            before = tools.true_scene().find(brick)
+            result = tools.pick_and_place(brick, goal)
             if result.ok:
                 return
+            if not result.facts.get("held"):
+                continue
             # Picked but not placed: trying the place again needs no second grasp.
-            if result.facts.get("held") and tools.place(target.object.pose).ok:
+            again = tools.place(goal)
+            if again.ok:
                 return
+            # A brick that stays in the hand would be the end of all work on the others.
+            if again.facts.get("held") and before is not None:
+                tools.place(before.pose)

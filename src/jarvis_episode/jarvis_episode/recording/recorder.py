@@ -73,9 +73,11 @@ class EpisodeRecorder:
 
     def close(self) -> None:
         """Finish both files. A video without a frame is no file."""
-        if self._video.count:
-            self._video.close()
-        self._bag.close()
+        try:
+            if self._video.count:
+                self._video.close()
+        finally:
+            self._bag.close()
 
     def __enter__(self) -> Self:
         return self
