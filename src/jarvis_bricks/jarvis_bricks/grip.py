@@ -63,6 +63,8 @@ class FingerClearance:
         length_m: from the hand's underside to the fingertips.
         pad_below_tcp_m: the fingertips below the tool centre point.
         hand_size_m: (across, along the closing direction) of the hand above the fingers.
+        upper_thickness_m, upper_above_tip_m: many fingers are thicker further up: how thick, and from what height
+            above the fingertips on; 0 for a finger of one thickness.
         slack_m: opening on each side before closing and after letting go.
         min_depth_m: least overlap of pad and face in height.
     """
@@ -75,6 +77,8 @@ class FingerClearance:
     hand_size_m: tuple[float, float]
     slack_m: float = 0.002
     min_depth_m: float = 0.0012
+    upper_thickness_m: float = 0.0
+    upper_above_tip_m: float = 0.0
 
 
 class GripRefusal(Enum):
@@ -285,6 +289,9 @@ def _judge(
     # A box can't block the grip on itself.
     own_hits = _hits(_finger_volumes(tried, fingers, 0.0), own, per=2)
     finger_hits, hand_hits = _hits(tips, near.boxes, per=2), _hits(hands, near.boxes, per=1)
+    if fingers.upper_thickness_m > 0.0:
+        upper_hits = _hits(_upper_finger_volumes(tried, fingers), near.boxes, per=2)
+        finger_hits = [below | above for below, above in zip(finger_hits, upper_hits, strict=True)]
     options = []
     for i, candidate in enumerate(tried):
         blockers: tuple[str, ...] = ()
@@ -324,6 +331,14 @@ def _finger_volumes(tried: Sequence[_Candidate], fingers: FingerClearance, insid
     away = [(c, (c.width + depth) / 2 - inside_m) for c in tried]
     rows = [(c, c.middle + side * c.close * distance, size) for c, distance in away for side in (1, -1)]
     return _columns(rows, 0.0)
+
+
+def _upper_finger_volumes(tried: Sequence[_Candidate], fingers: FingerClearance) -> OrientedBoxes:
+    """Two for each candidate: the thick part of a finger, from touching to open, and above."""
+    depth = fingers.slack_m + fingers.upper_thickness_m
+    size = (depth, fingers.width_m)
+    rows = [(c, c.middle + side * c.close * (c.width + depth) / 2, size) for c in tried for side in (1, -1)]
+    return _columns(rows, fingers.upper_above_tip_m)
 
 
 def _hand_volumes(tried: Sequence[_Candidate], fingers: FingerClearance) -> OrientedBoxes:

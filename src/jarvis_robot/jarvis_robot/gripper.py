@@ -22,6 +22,7 @@ class GripperConfig(Config, frozen=True):
         force_n: grip force.
         finger_thickness_m: along the closing direction, from the pad outwards.
         finger_width_m: across the closing direction.
+        upper_thickness_m, upper_above_tip_m: the finger is this thick from this height above its lower end on.
         finger_length_m: from the hand's underside to the fingertips.
         pad_below_tcp_m: the fingertips' lower end below the tool centre point.
         hand_size_m: (across, along the closing direction) size of the hand's body above the fingers.
@@ -32,6 +33,8 @@ class GripperConfig(Config, frozen=True):
     force_n: float
     finger_thickness_m: float
     finger_width_m: float
+    upper_thickness_m: float
+    upper_above_tip_m: float
     finger_length_m: float
     pad_below_tcp_m: float
     hand_size_m: tuple[float, float]

@@ -43,6 +43,8 @@ def fingers_of(gripper: GripperConfig, slack_m: float) -> FingerClearance:
         pad_below_tcp_m=gripper.pad_below_tcp_m,
         hand_size_m=gripper.hand_size_m,
         slack_m=slack_m,
+        upper_thickness_m=gripper.upper_thickness_m,
+        upper_above_tip_m=gripper.upper_above_tip_m,
     )
 
 
