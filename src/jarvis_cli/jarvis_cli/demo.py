@@ -13,37 +13,40 @@ from pathlib import Path
 
 from jarvis_bench.page import write_episode_page
 from jarvis_bricks.catalogue import PartCatalogue
-from jarvis_core.errors import MissingCapabilityError
+from jarvis_core.errors import MissingCapabilityError, RefusedError
 from jarvis_episode.recording.folder import finished, read_score
 from jarvis_scoring.protocol import EpisodeScore
 from jarvis_scoring.text import headline
 from rich.table import Table
 
+from jarvis_cli.parser import Commands, add_command
 from jarvis_cli.progress import Activity, console
 from jarvis_cli.run import play
 from jarvis_cli.sources import add_library_option, read_model
 from jarvis_cli.tasks import one_task, write_task
 
-MODEL, STEPS = "house", (1, 4)
+MODEL, STEPS = "house", (8, 11)
 BASELINES = ("noop", "nudge")
 #: Nothing in the demo takes longer; a graph that hangs is ended.
 LAUNCH_TIMEOUT_S = 300.0
 
-EXAMPLES = """examples:
-  jarvis demo                 over ROS where there is one, else in this process
-  jarvis demo --no-ros        in this process
-  jarvis demo --seed 5 --out /tmp/demo"""
+#: Says that a folder is a demo's, so that the next one may empty it.
+MARK = ".jarvis-demo"
+
+EXAMPLES = """
+jarvis demo                                     over ROS where there is one, else in this process
+jarvis demo --no-ros                            in this process
+jarvis demo --seed 5 --out /tmp/demo
+"""
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "demo",
-        help="build, score and show a small task",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_parser(commands: Commands) -> None:
+    parser = add_command(commands, "demo", "build, score and show a small task", EXAMPLES)
     parser.add_argument("--seed", type=int, default=0, help="decides where the loose bricks lie (default 0)")
-    parser.add_argument("--out", type=Path, default=Path("results/demo"), help="folder, emptied first")
+    parser.add_argument(
+        "--out", type=Path, default=Path("results/demo"), help="folder; what an earlier demo left there goes"
+    )
+    parser.add_argument("--no-ros", action="store_true", help="run in this process, ROS or not")
     add_library_option(parser)
     parser.set_defaults(run=run)
 
@@ -56,12 +59,12 @@ def run(options: argparse.Namespace) -> int:
     with Activity("drawing the manual").running():
         task = write_task(one_task(model, *STEPS), model, out / "tasks")
     print(f"task      {task} ({model.assembly.title}, steps {STEPS[0]}-{STEPS[1]})")
-    if ros_is_there():
+    if ros_is_there() and not options.no_ros:
         print("cell      simulator, skills, episode manager, agent and report as separate ROS 2 nodes")
         folder = launch_episode(task, options.seed, out / "oracle")
     else:
         print(
-            "cell      in this process: no ROS 2 here (see ./jarvis doctor); skills, physics and score are the same"
+            "cell      in this process, without ROS 2 (see ./jarvis doctor); skills, physics and score are the same"
         )
         folder = play(task, "oracle", options.seed, out / "oracle", model.catalogue).folder
         write_episode_page(folder)
@@ -77,7 +80,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def empty_results(out: Path) -> None:
-    """Remove what an earlier demo left; only its own folders."""
+    """Make the folder, without what an earlier demo left in it.
+
+    Raises:
+        RefusedError: there is something that no demo made.
+    """
+    if out.exists() and not (out / MARK).is_file() and any(out.iterdir()):
+        raise RefusedError("the folder is not a demo's, and not empty", where=str(out), fix="give a new one")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / MARK).touch()
     for name in ("tasks", "oracle", "baselines"):
         shutil.rmtree(out / name, ignore_errors=True)
 
