@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Sequence
 
 from jarvis_core.errors import JarvisError
 
 from jarvis_cli import demo, run, tasks
+from jarvis_cli.parser import Parser
 
 COMMANDS = (demo, run, tasks)
 DESCRIPTION = "Robots that assemble LEGO models from a visual manual: tasks, episodes, scores, pages."
@@ -24,7 +26,7 @@ Every command has --help of its own."""
 
 
 def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="jarvis",
         description=DESCRIPTION,
         epilog=EXAMPLES,
@@ -48,11 +50,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except JarvisError as error:
         if options.verbose:
             raise
-        print(f"error: {error.line()}", file=sys.stderr)
-        return 2
+        return told(error.line())
+    except BrokenPipeError:
+        # Whoever read our output has enough of it. Python would complain once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if options.verbose:
+            raise
+        return told(f"{error.filename or 'the system says'}: {error.strerror or error}")
     except KeyboardInterrupt:
         print("interrupted; nothing half-written is left", file=sys.stderr)
         return 130
+
+
+def told(line: str) -> int:
+    """Tell a mistake in one line; returns the exit status."""
+    print(f"error: {line}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

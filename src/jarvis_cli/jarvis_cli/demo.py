@@ -29,6 +29,7 @@ MODEL, STEPS = "house", (8, 11)
 BASELINES = ("noop", "nudge")
 #: Nothing in the demo takes longer; a graph that hangs is ended.
 LAUNCH_TIMEOUT_S = 300.0
+STOP_TIMEOUT_S = 20.0
 
 #: Says that a folder is a demo's, so that the next one may empty it.
 MARK = ".jarvis-demo"
@@ -114,9 +115,10 @@ def launch_episode(task: Path, seed: int, results: Path) -> Path:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=env)
         try:
             status = process.wait(LAUNCH_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            status = end(process)
         except BaseException:
-            process.send_signal(signal.SIGINT)
-            process.wait(20)
+            end(process)
             raise
     folders = finished(results)
     if len(folders) != 1:
@@ -127,6 +129,16 @@ def launch_episode(task: Path, seed: int, results: Path) -> Path:
             fix="read the log; --no-ros runs the same in one process",
         )
     return folders[0]
+
+
+def end(process: subprocess.Popen[bytes]) -> int:
+    """Stop a launch as Ctrl-C does, or, if it won't, at once; returns its status."""
+    process.send_signal(signal.SIGINT)
+    try:
+        return process.wait(STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def print_scores(scores: dict[str, EpisodeScore]) -> None:

@@ -1,4 +1,4 @@
-"""``jarvis run``: one episode in this process; ``jarvis page`` is part of it."""
+"""``jarvis run``: one episode in this process, with its score and its page."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from jarvis_episode.runner import EpisodeResult, run_episode
 from jarvis_episode.settings import Settings
 from jarvis_scoring.text import headline, table
 
+from jarvis_cli.parser import Commands, add_command
 from jarvis_cli.progress import Activity
 from jarvis_cli.sources import add_library_option, read_task
 
-EXAMPLES = """examples:
-  jarvis run tasks/house-s02-s04
-  jarvis run tasks/house-s02-s04 --agent nudge --seed 7 --out results/nudge"""
+EXAMPLES = """
+jarvis run tasks/house-s02-s04
+jarvis run tasks/house-s02-s04 --agent nudge --seed 7 --out results/nudge
+"""
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands,
         "run",
-        help="run one episode in this process (over ROS: ros2 launch jarvis_bringup episode.launch.py)",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "run one episode in this process (over ROS: ros2 launch jarvis_bringup episode.launch.py)",
+        EXAMPLES,
     )
     parser.add_argument("task", type=Path, help="task folder")
     parser.add_argument(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 
 import msgspec
@@ -22,42 +23,48 @@ from jarvis_tasks.select import SegmentSearch, find_segments
 from jarvis_tasks.store import save_task
 from jarvis_tasks.task import Task
 
+from jarvis_cli.parser import Commands, add_command, positive
 from jarvis_cli.progress import track
 from jarvis_cli.sources import Model, add_library_option, parse_range, read_model, read_task, shipped_models
 
-EXAMPLES = """examples:
-  jarvis tasks models                             the models that come with the project
-  jarvis tasks list house                         which segments of a build can be tasks, and why others can't
-  jarvis tasks build house --steps 2-4            one task: global build steps 2 to 4
-  jarvis tasks build castle.mpd --bricks 4-6 --limit 10 --out tasks/
-                                                  the first ten possible tasks of 4 to 6 bricks
-  jarvis tasks show tasks/house-s02-s04           what a task holds"""
+EXAMPLES = """
+jarvis tasks models                             the models that come with the project
+jarvis tasks list house                         which segments of a build can be tasks, and why others can't
+jarvis tasks build house --steps 2-4            one task: global build steps 2 to 4
+jarvis tasks show tasks/house-s02-s04           what a task holds
+"""
+LIST_EXAMPLES = """
+jarvis tasks list house
+jarvis tasks list castle.mpd --bricks 4-6 --ldraw-library ~/ldraw
+"""
+BUILD_EXAMPLES = """
+jarvis tasks build house --steps 2-4            one task: global build steps 2 to 4
+jarvis tasks build castle.mpd --bricks 4-6 --limit 10 --out tasks/
+                                                the first ten possible tasks of 4 to 6 bricks
+"""
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "tasks",
-        help="cut builds into tasks, draw their manuals",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_parser(commands: Commands) -> None:
+    parser = add_command(commands, "tasks", "cut builds into tasks, draw their manuals", EXAMPLES)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    models = actions.add_parser("models", help="list the models that come with the project")
+    models = add_command(
+        actions, "models", "list the models that come with the project", "jarvis tasks models"
+    )
     models.set_defaults(run=run_models)
-    listing = actions.add_parser("list", help="which segments of a build can be tasks")
-    build = actions.add_parser("build", help="write task folders")
+    listing = add_command(actions, "list", "which segments of a build can be tasks", LIST_EXAMPLES)
+    build = add_command(actions, "build", "write task folders", BUILD_EXAMPLES)
     for sub in (listing, build):
         sub.add_argument("model", help="a .ldr or .mpd file, or the name of a shipped model")
         sub.add_argument("--bricks", metavar="A-B", default="1-12", help="bricks to place (default 1-12)")
         add_library_option(sub)
     listing.set_defaults(run=run_list)
     build.add_argument("--steps", metavar="A-B", help="one task from these global build steps")
-    build.add_argument("--limit", type=int, default=1000, help="at most this many tasks (default 1000)")
+    build.add_argument("--limit", type=positive, default=1000, help="at most this many tasks (default 1000)")
     build.add_argument(
         "--out", type=Path, default=Path("tasks"), help="folder for task folders (default tasks/)"
     )
     build.set_defaults(run=run_build)
-    show = actions.add_parser("show", help="print what a task holds")
+    show = add_command(actions, "show", "print what a task holds", "jarvis tasks show tasks/house-s02-s04")
     show.add_argument("task", type=Path, help="task folder")
     show.set_defaults(run=run_show)
 
@@ -151,7 +158,7 @@ def run_show(options: argparse.Namespace) -> int:
     print(f"  {len(task.scene)} bricks stand, {task.n_required} to place, {len(manual.pages)} pages")
     for brick in task.targets:
         x, y, z = (1e3 * v for v in brick.pose.position)
-        yaw = brick.pose.yaw * 57.29577951308232
+        yaw = math.degrees(brick.pose.yaw)
         print(
             f"  step {brick.step}: {brick.id} part {brick.part} colour {brick.colour} at "
             f"({x:.1f}, {y:.1f}, {z:.1f}) mm, {yaw:.0f} deg, on {brick.support}"
