@@ -26,13 +26,18 @@ class PartCatalogue:
     Args:
         library: None: only built-in parts are known.
         inline: parts that a model file holds itself, by section name (see ``for_model``).
+        colours: the model's own table; default: the library's.
     """
 
     def __init__(
-        self, library: LDrawLibrary | None = None, *, inline: Mapping[str, Section] | None = None
+        self,
+        library: LDrawLibrary | None = None,
+        *,
+        inline: Mapping[str, Section] | None = None,
+        colours: ColourTable | None = None,
     ) -> None:
         self.library = library
-        self.colours = ColourTable.load(library)
+        self.colours = colours or ColourTable.load(library)
         self._inline = dict(inline or {})
         self._geometry: dict[str, PartGeometry] = {}
         self._exact = PartFlattener(self._section, self.colours)
@@ -41,8 +46,11 @@ class PartCatalogue:
 
     @classmethod
     def for_model(cls, path: Path, library: LDrawLibrary | None = None) -> PartCatalogue:
-        """A catalogue that also knows the parts inside a model file."""
-        return cls(library, inline=read_document(path).sections)
+        """A catalogue that also knows the parts and colours inside a model file."""
+        if path.suffix.lower() == ".txt":
+            return cls(library)
+        document = read_document(path)
+        return cls(library, inline=document.sections, colours=ColourTable.for_model(document, library))
 
     def knows(self, part: str) -> bool:
         """Whether ``geometry`` has an answer. Takes the part number with or without ``.dat``."""

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from jarvis_core.errors import BadInputError
 
+from jarvis_bricks.ldraw.document import Document
 from jarvis_bricks.library import LDrawLibrary
 
 #: Direct colours: 0x2RRGGBB opaque, 0x3RRGGBB transparent.
@@ -53,6 +54,17 @@ class ColourTable:
         if library is None or data is None:
             return builtin_colours()
         return cls.parse(data.decode("utf-8-sig", errors="replace"), where=str(library.root / "LDConfig.ldr"))
+
+    @classmethod
+    def for_model(cls, document: Document, library: LDrawLibrary | None) -> ColourTable:
+        """The library's table and the colours that a model file defines itself, which go first."""
+        table = cls.load(library)
+        own = [
+            _parse_line(text, section.where(line))
+            for section in document.sections.values()
+            for line, text in section.colour_lines
+        ]
+        return cls([*table.colours.values(), *own]) if own else table
 
     @classmethod
     def parse(cls, text: str, *, where: str) -> ColourTable:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jarvis_core.errors import BadInputError
 
-from jarvis_bricks.ldraw.document import Section, normalise, parse_document
+from jarvis_bricks.ldraw.document import Section, moved_to, normalise, parse_document, title_of
 
 #: Where systems usually keep the library; looked at last.
 USUAL_FOLDERS = (
@@ -39,6 +39,7 @@ class LDrawLibrary:
         self._archive: zipfile.ZipFile | None = None
         self._files: Mapping[str, str] = self._index()
         self._sections: dict[str, Section | None] = {}
+        self._final_names: dict[str, str | None] = {}
         if not any(name.startswith("parts/") for name in self._files):
             raise BadInputError(
                 "no LDraw library (no folder 'parts' with files in it)",
@@ -80,6 +81,31 @@ class LDrawLibrary:
             section = self.section(section.moved_to)
         return section
 
+    def final_name(self, name: str) -> str | None:
+        """The name that ``resolve(name)`` has, without parsing files; None if absent. Errors as ``resolve``."""
+        key = normalise(name)
+        if key not in self._final_names:
+            self._final_names[key] = self._follow(key)
+        return self._final_names[key]
+
+    def _follow(self, key: str) -> str | None:
+        seen: list[str] = []
+        current: str | None = key
+        while current is not None:
+            found = self._find(current)
+            if found is None:
+                return None
+            if current in seen:
+                raise BadInputError(
+                    f"moved in a circle: {' -> '.join(seen)}", where=str(self.root / found[0])
+                )
+            seen.append(current)
+            target = moved_to(title_of(found[1]))
+            if target is None:
+                return current
+            current = target
+        return None
+
     def low_resolution(self, name: str) -> Section | None:
         """The 8-segment variant (``p/8``) of a primitive, if there is one."""
         return self.section(f"8/{name}") if f"p/8/{name}" in self._files else None
@@ -102,11 +128,17 @@ class LDrawLibrary:
         )
 
     def _load(self, key: str) -> Section | None:
+        found = self._find(key)
+        if found is None:
+            return None
+        return parse_document(found[1], source=str(self.root / found[0]), name=key).main
+
+    def _find(self, key: str) -> tuple[str, bytes] | None:
+        """Real relative path and bytes of a referenced file."""
         for folder in _SEARCHED:
             data = self.text(f"{folder}/{key}")
             if data is not None:
-                source = str(self.root / self._files[f"{folder}/{key}"])
-                return parse_document(data, source=source, name=key).main
+                return self._files[f"{folder}/{key}"], data
         return None
 
     def _index(self) -> dict[str, str]:

@@ -265,6 +265,11 @@ def parametric_part(part: str) -> ParametricPart | None:
     return PARTS.get(ALIASES.get(part, part))
 
 
+def brick_of_size(width: int, length: int) -> str | None:
+    """The ordinary brick of so many studs (width <= length), one brick high."""
+    return next((part for part, size in _BRICKS.items() if size == (width, length)), None)
+
+
 @cache
 def parametric_geometry(part: str) -> PartGeometry:
     """Everything about a built-in part.

@@ -21,6 +21,12 @@ from jarvis_bricks.mesh_builder import make_mesh
 Lookup = Callable[[str], Section | None]
 
 
+#: A part with more triangles and lines than this multiplies without end; the largest real ones have a tenth.
+MAX_SHAPES = 1_000_000
+#: Files inside files.
+MAX_DEPTH = 50
+
+
 class StudKind(Enum):
     """What a stud primitive is: something to push a part on, or the inside of one that studs enter."""
 
@@ -68,6 +74,11 @@ class FlatPart:
     edge_colours: IntArray
     conditional: FloatArray
     studs: tuple[StudPlacement, ...]
+
+    @property
+    def count(self) -> int:
+        """Triangles and lines."""
+        return len(self.triangles) + len(self.edges) + len(self.conditional)
 
     def mesh(self) -> Mesh:
         """In the part frame, metres. Triangles whose outside is unknown are there twice, facing both ways."""
@@ -137,17 +148,26 @@ class PartFlattener:
         self._open: list[str] = []
 
     def flatten(self, section: Section) -> FlatPart:
-        """Raises BadInputError: a missing file or a circle, with file:line."""
+        """Raises BadInputError: a missing file, a circle or something without end, with file:line."""
         if section.name in self._known:
             return self._known[section.name]
         if section.name in self._open:
             raise BadInputError(
                 f"a circle of references: {' -> '.join([*self._open, section.name])}", where=section.source
             )
+        if len(self._open) >= MAX_DEPTH:
+            raise BadInputError(f"references more than {MAX_DEPTH} deep", where=section.where(section.line))
         self._open.append(section.name)
+        pieces = [self._own(section)]
+        count = pieces[0].count
         try:
-            pieces = [self._own(section)]
-            pieces.extend(self._placed(section, reference) for reference in section.references)
+            for reference in section.references:
+                pieces.append(self._placed(section, reference))
+                count += pieces[-1].count
+                if count > MAX_SHAPES:
+                    raise BadInputError(
+                        f"more than {MAX_SHAPES} triangles and lines", where=section.where(reference.line)
+                    )
         finally:
             self._open.pop()
         flat = _join(pieces)
