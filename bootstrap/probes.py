@@ -147,11 +147,11 @@ def _has_adapter(package: Path, name: str) -> bool:
 VIDEO = """
 import tempfile, cv2, numpy
 with tempfile.TemporaryDirectory() as folder:
-    writer = cv2.VideoWriter(f"{folder}/probe.webm", cv2.VideoWriter_fourcc(*"VP90"), 10, (64, 64))
+    writer = cv2.VideoWriter(f"{folder}/probe.mp4", cv2.VideoWriter.fourcc(*"vp09"), 10, (64, 64))
     assert writer.isOpened(), "OpenCV opens no VP9 writer"
     writer.write(numpy.zeros((64, 64, 3), numpy.uint8))
     writer.release()
-print(f"VP9 in WebM by OpenCV {cv2.__version__}")
+print(f"VP9 in MP4 by OpenCV {cv2.__version__}")
 """
 
 
@@ -180,7 +180,7 @@ def isaac_sim(venv: Venv, env: Mapping[str, str]) -> Finding:
     works, said = venv.run("import importlib.metadata as m; print(m.version('isaacsim'))")
     if works:
         return Finding("Isaac Sim", State.OK, f"isaacsim {said} in .jarvis/venv")
-    fix = "install Isaac Sim 5 or newer and set ISAAC_SIM_PATH to its folder (needs an RTX card)"
+    fix = "install Isaac Sim 6 and set ISAAC_SIM_PATH to its folder (needs an RTX card)"
     return Finding("Isaac Sim", State.MISSING, "not found", fix)
 
 
