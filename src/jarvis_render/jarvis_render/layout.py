@@ -1,4 +1,4 @@
-"""Where things go on the pages of one manual: the same view and the same piece of plate on every page."""
+"""Where things go on the pages of one manual: the same piece of plate and the same scale on every page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ from jarvis_core.pose import FloatArray
 
 from jarvis_render.config import ManualConfig
 from jarvis_render.plate import PlateSpan
+from jarvis_render.printed import page_turn
 from jarvis_render.scene import Drawable, PartSource
-from jarvis_render.view import OrthoView, fit_view
+from jarvis_render.view import Direction, OrthoView, PerspectiveView, fit_perspective, fit_view, scaled
+
+PageView = OrthoView | PerspectiveView
+#: Pages share a scale until the construction has grown by this factor.
+_GROWTH = 1.5
+Kind = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +28,9 @@ class PageLayout:
     """Pixels are those of the finished page.
 
     Attributes:
-        view: of frame ``plate``.
-        span: the piece of plate shown.
+        views: of frame ``plate``, one per page.
+        directions: the sides that the pages are seen from.
+        spans: the pieces of plate shown, one per page.
         plate_studs: size of the whole plate.
         cell_px: size of one picture of the parts list.
         columns: pictures side by side.
@@ -31,16 +38,29 @@ class PageLayout:
         left_px: where the parts list starts.
     """
 
-    view: OrthoView
-    span: PlateSpan
+    views: tuple[PageView, ...]
+    directions: tuple[Direction, ...]
+    spans: tuple[PlateSpan, ...]
     plate_studs: tuple[int, int]
     cell_px: int
     columns: int
     header_px: int
     left_px: int
 
+    @property
+    def view(self) -> PageView:
+        """Of the first page, and of all others that are neither turned nor closer."""
+        return self.views[0]
 
-Kind = tuple[str, int]
+    @property
+    def span(self) -> PlateSpan:
+        """Of the first page."""
+        return self.spans[0]
+
+
+def usual_direction(config: ManualConfig) -> Direction:
+    """The side that pages are seen from unless something speaks against it."""
+    return Direction(config.latitude_deg, config.longitude_deg)
 
 
 def count_parts(bricks: Sequence[Drawable]) -> dict[Kind, int]:
@@ -57,37 +77,78 @@ def plan_pages(
     plate_thickness_m: float,
     parts: PartSource,
     config: ManualConfig,
+    directions: Sequence[Direction] | None = None,
 ) -> PageLayout:
-    """Choose view and crop for all pages of a manual.
+    """Choose views and crop for all pages of a manual.
 
     Args:
         steps: bricks by step, poses in frame ``plate``; the first entry is the initial structure (may be empty).
+        directions: the side each page is seen from; all from the usual one if absent.
 
     Raises:
         BadInputError: not a single brick.
     """
-    corners = [brick_corners(brick, parts) for step in steps for brick in step]
-    if not corners:
+    corners = [[brick_corners(brick, parts) for brick in step] for step in steps]
+    if not any(corners):
         raise BadInputError("a manual needs at least one brick")
-    cloud = np.concatenate(corners)
-    span = PlateSpan.around(cloud, config.margin_studs, plate_studs)
-    slab = span.corners()
-    everything = np.concatenate([cloud, slab, slab - [0.0, 0.0, plate_thickness_m]])
+    clouds = [np.concatenate(step) if step else np.zeros((0, 3)) for step in corners]
 
     left = round(78 * config.unit)
     cell, columns, rows = _parts_grid([len(count_parts(step)) for step in steps[1:]], left, config)
     header = rows * cell + round(12 * config.unit)
     pad = 6 * config.unit
     area = (pad, header + pad, config.width - pad, config.height - pad)
+    chosen = tuple(directions) if directions is not None else (usual_direction(config),) * len(steps)
+    views: list[PageView] = []
+    spans: list[PlateSpan] = []
+    for first, last in _stretches(clouds) if config.closer else [(0, len(steps) - 1)]:
+        cloud = np.concatenate(clouds[: last + 1])
+        span = PlateSpan.around(cloud, config.margin_studs, plate_studs)
+        slab = span.corners()
+        everything = np.concatenate([cloud, slab, slab - [0.0, 0.0, plate_thickness_m]])
+        mine = chosen[first : last + 1]
+        by_direction = _views(everything, area, set(mine), config)
+        views += [by_direction[direction] for direction in mine]
+        spans += [span] * len(mine)
+    return PageLayout(tuple(views), chosen, tuple(spans), plate_studs, cell, columns, header, left)
+
+
+def _stretches(clouds: Sequence[FloatArray]) -> list[tuple[int, int]]:
+    """(first, last) pages that share a scale: a stretch ends where the construction has grown by half."""
+    stretches: list[tuple[int, int]] = []
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    start_size, first = 0.0, 0
+    for number, cloud in enumerate(clouds):
+        if len(cloud):
+            low, high = np.minimum(low, cloud.min(axis=0)), np.maximum(high, cloud.max(axis=0))
+            size = float(np.linalg.norm(high - low))
+            if start_size == 0.0:
+                start_size = size
+            elif size > _GROWTH * start_size:
+                stretches.append((first, number - 1))
+                first, start_size = number, size
+    return [*stretches, (first, len(clouds) - 1)]
+
+
+def _views(
+    points: FloatArray,
+    area: tuple[float, float, float, float],
+    directions: set[Direction],
+    config: ManualConfig,
+) -> dict[Direction, PageView]:
+    """Every direction at one scale, the largest at which all of them fit."""
     limit = config.max_stud_px * config.unit / (STUD_PITCH_M * _stud_foreshortening(config))
-    view = fit_view(
-        everything, (config.width, config.height), area, config.latitude_deg, config.longitude_deg, limit
-    )
-    return PageLayout(view, span, plate_studs, cell, columns, header, left)
+    size = (config.width, config.height)
+    fitted = {d: fit_view(points, size, area, d, limit) for d in directions}
+    scale = min(view.px_per_m for view in fitted.values())
+    same = {direction: scaled(view, scale) for direction, view in fitted.items()}
+    if config.perspective_deg == 0:
+        return dict(same)
+    return {d: fit_perspective(points, view, area, config.perspective_deg) for d, view in same.items()}
 
 
 def brick_corners(brick: Drawable, parts: PartSource) -> FloatArray:
-    """(16, 3) corners of body and of studs' height, in the frame of the brick's pose."""
+    """(8, 3) corners of body and studs together, in the frame of the brick's pose."""
     low, high = parts.geometry(brick.part).bounds
     heights = (low[2], high[2] + STUD_HEIGHT_M)
     box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in heights])
@@ -105,47 +166,120 @@ def _parts_grid(counts: Sequence[int], left: int, config: ManualConfig) -> tuple
     """Cell size, columns and rows with which the longest parts list fits."""
     longest = max(counts, default=0)
     cell = round(config.part_cell_px * config.unit)
+    smallest = max(4, round(16 * config.unit))
     while True:
         columns = max(1, (config.width - left - round(8 * config.unit)) // cell)
         rows = max(1, math.ceil(longest / columns))
-        if rows * cell <= config.max_header * config.height or cell <= 16:
-            return cell, columns, rows
+        if rows * cell <= config.max_header * config.height or cell <= smallest:
+            return cell, columns, min(rows, max(1, int(0.6 * config.height) // cell))
         cell -= 1
 
 
 def axes_text(layout: PageLayout, config: ManualConfig) -> str:
-    """The words that relate the pages to the build plate: directions, scale, origin and piece of plate shown."""
-    marked = ", where the red line (x axis) and the green line (y axis) cross" if config.axes_marker else ""
-    if config.grid_studs:
-        marked += f"; a line is drawn on the plate every {config.grid_studs} studs from there"
-    view, span = layout.view, layout.span
-    origin_u, origin_v = view.project([[0.0, 0.0, 0.0]])[0]
-    stud_x = view.step_px([STUD_PITCH_M, 0.0, 0.0])
-    stud_y = view.step_px([0.0, STUD_PITCH_M, 0.0])
-    plate_z = view.step_px([0.0, 0.0, PLATE_HEIGHT_M])[1]
-    brick_z = view.step_px([0.0, 0.0, BRICK_HEIGHT_M])[1]
-    return (
-        f"Every page is {view.width} x {view.height} pixels and shows the build plate in the same orthographic view "
-        f"(no perspective), camera {view.latitude_deg:g} degrees above the plate. Pixels: u to the right, v down, "
+    """The words that relate the pages to the build plate: directions, scale, origin and piece of plate shown.
+
+    They hold for the pages as they are given: turned views and pages that lie askew on a scanner included.
+    """
+    groups: dict[PageView, list[int]] = {}
+    for number, view in enumerate(layout.views):
+        groups.setdefault(view, []).append(number)
+    one = len(groups) == 1
+    kind = (
+        f"in {'the same' if one else 'an'} orthographic view (no perspective)"
+        if config.perspective_deg == 0
+        else f"through a pinhole camera (perspective, {config.perspective_deg:g} degrees high)"
+    )
+    askew = (
+        "; the scanned pages lie a little askew, which the numbers below take into account"
+        if config.printed
+        else ""
+    )
+    text = (
+        f"Every page is {config.width} x {config.height} pixels and shows the build plate {kind}, camera "
+        f"{config.latitude_deg:g} degrees above the plate{askew}. Pixels: u to the right, v down, "
         f"(0, 0) is the top left pixel. Frame 'plate': origin in the middle of the plate's top surface, which has "
         f"{layout.plate_studs[0]} x {layout.plate_studs[1]} studs along x and y; z points up; 1 stud = 8 mm, "
         f"1 brick height = 9.6 mm = 3 plate heights.\n"
-        f"The plate's origin (a crossing between four studs) is at u = {origin_u:.2f}, v = {origin_v:.2f}{marked}. "
-        f"From any point, 1 stud along the plate's +x moves {_words(stud_x)}; 1 stud along +y moves {_words(stud_y)}; "
-        f"1 plate height (3.2 mm) up moves (0.00, {plate_z:+.2f}) px; 1 brick height up moves "
-        f"(0.00, {brick_z:+.2f}) px.\n"
-        f"So a point (x, y, z) in metres of frame 'plate' is at u = {origin_u:.2f} {_term(stud_x[0])}*x/0.008 "
-        f"{_term(stud_y[0])}*y/0.008, v = {origin_v:.2f} {_term(stud_x[1])}*x/0.008 {_term(stud_y[1])}*y/0.008 "
-        f"{_term(brick_z)}*z/0.0096.\n"
-        f"The piece of plate shown reaches from x = {span.x0} to {span.x1} studs and from y = {span.y0} to "
-        f"{span.y1} studs."
+    )
+    if one:
+        return text + _view_words(layout, 0, config)
+    text += "Not all pages are seen from the same side and equally near; which page has which view:\n"
+    return text + "\n".join(
+        f"{_page_words(pages)} ({_side_words(layout.directions[pages[0]], config)}): "
+        + _view_words(layout, pages[0], config)
+        for pages in groups.values()
     )
 
 
-def _words(step: tuple[float, float]) -> str:
+def _page_words(pages: Sequence[int]) -> str:
+    """``Pages 0-3, 5``"""
+    runs: list[list[int]] = []
+    for page in pages:
+        if runs and page == runs[-1][-1] + 1:
+            runs[-1].append(page)
+        else:
+            runs.append([page])
+    words = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return f"Pages {words}" if len(pages) > 1 else f"Page {words}"
+
+
+def _side_words(direction: Direction, config: ManualConfig) -> str:
+    if direction == usual_direction(config):
+        return "the usual view"
+    if direction.turn is not None:
+        return "the model turned as its file says"
+    turned = (direction.longitude_deg - config.longitude_deg + 180) % 360 - 180
+    if direction.latitude_deg != config.latitude_deg:
+        high = f"the camera {direction.latitude_deg:g} degrees above the plate"
+        return f"{high}, {abs(turned):g} degrees round to the {'right' if turned > 0 else 'left'}"
+    return f"the camera {abs(turned):g} degrees round to the {'right' if turned > 0 else 'left'} of the usual view"
+
+
+def _view_words(layout: PageLayout, page: int, config: ManualConfig) -> str:
+    view, span = layout.views[page], layout.spans[page]
+    shown = (
+        f"The piece of plate shown reaches from x = {span.x0} to {span.x1} studs and from y = {span.y0} to "
+        f"{span.y1} studs."
+    )
+    marked = ", where the red line (x axis) and the green line (y axis) cross" if config.axes_marker else ""
+    if config.grid_studs:
+        marked += f"; a line is drawn on the plate every {config.grid_studs} studs from there"
+    matrix = page_turn(config) @ view.projection()
+    if config.perspective_deg:
+        return _pinhole_words(matrix, marked) + shown
+    origin_u, origin_v = matrix[:2, 3]
+    stud_x, stud_y = STUD_PITCH_M * matrix[:2, 0], STUD_PITCH_M * matrix[:2, 1]
+    plate_z, brick_z = PLATE_HEIGHT_M * matrix[:2, 2], BRICK_HEIGHT_M * matrix[:2, 2]
+    # Upright things are upright on most pages: then no term is needed.
+    sideways = f" {_term(brick_z[0])}*z/0.0096" if abs(brick_z[0]) > 5e-4 else ""
+    return (
+        f"The plate's origin (a crossing between four studs) is at u = {origin_u:.2f}, v = {origin_v:.2f}{marked}. "
+        f"From any point, 1 stud along the plate's +x moves {_words(stud_x)}; 1 stud along +y moves {_words(stud_y)}; "
+        f"1 plate height (3.2 mm) up moves {_pair(plate_z)} px; 1 brick height up moves {_pair(brick_z)} px.\n"
+        f"So a point (x, y, z) in metres of frame 'plate' is at u = {origin_u:.2f} {_term(stud_x[0])}*x/0.008 "
+        f"{_term(stud_y[0])}*y/0.008{sideways}, v = {origin_v:.2f} {_term(stud_x[1])}*x/0.008 "
+        f"{_term(stud_y[1])}*y/0.008 {_term(brick_z[1])}*z/0.0096.\n{shown}"
+    )
+
+
+def _pinhole_words(matrix: FloatArray, marked: str) -> str:
+    scale = matrix / matrix[2, 3]
+    origin_u, origin_v = scale[:2, 3]
+    rows = [f"({row[3]:.4f} {_term(row[0])}*x {_term(row[1])}*y {_term(row[2])}*z)" for row in scale]
+    return (
+        f"The plate's origin (a crossing between four studs) is at u = {origin_u:.2f}, v = {origin_v:.2f}{marked}. "
+        f"A point (x, y, z) in metres of frame 'plate' is at u = {rows[0]} / w, v = {rows[1]} / w with w = {rows[2]}.\n"
+    )
+
+
+def _words(step: FloatArray) -> str:
     sideways = "right" if step[0] > 0 else "left"
     upright = "down" if step[1] > 0 else "up"
-    return f"({step[0]:+.2f}, {step[1]:+.2f}) px (du, dv), that is {sideways} and {upright} on the page"
+    return f"{_pair(step)} px (du, dv), that is {sideways} and {upright} on the page"
+
+
+def _pair(step: FloatArray) -> str:
+    return f"({step[0]:+.2f}, {step[1]:+.2f})"
 
 
 def _term(value: float) -> str:

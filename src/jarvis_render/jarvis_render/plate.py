@@ -9,8 +9,8 @@ import numpy.typing as npt
 from jarvis_bricks.geometry import STUD_HEIGHT_M, STUD_PITCH_M, STUD_RADIUS_M
 from jarvis_core.pose import FloatArray
 
+from jarvis_render.figures import Figure, line_rows, triangle_rows
 from jarvis_render.paint import Rgb
-from jarvis_render.scene import Figure, Float32
 
 _STUD_SIDES = 16
 
@@ -45,13 +45,14 @@ class PlateLook:
     """Colours of the plate and its lines.
 
     Attributes:
+        edge: of the outlines of slab and studs; None: not drawn.
         grid_studs: every so many studs from the middle a line (0: none).
         axes: colours of the lines y = 0 (the x axis) and x = 0 (the y axis), which cross at the plate's origin;
             None: drawn like the grid's other lines.
     """
 
     face: Rgb
-    edge: Rgb
+    edge: Rgb | None
     grid: Rgb
     grid_studs: int
     axes: tuple[Rgb, Rgb] | None = None
@@ -63,13 +64,14 @@ def plate_figure(span: PlateSpan, thickness_m: float, look: PlateLook, axes: Flo
     Args:
         axes: (3, 3) rows right, up, towards the camera.
     """
-    lines = [_slab_lines(span, thickness_m), _stud_lines(span, axes)]
-    edges = _rows(np.concatenate(lines), look.edge)
-    grid = _rows(_grid_lines(span, look.grid_studs), look.grid)
+    lines = [line_rows(_grid_lines(span, look.grid_studs), (*look.grid, 0.0))]
+    if look.edge is not None:
+        edges = np.concatenate([_slab_lines(span, thickness_m), _stud_lines(span, axes)])
+        lines.insert(0, line_rows(edges, (*look.edge, 0.0)))
     if look.axes is not None:
-        grid = np.concatenate([grid, *(_rows(_axis_line(span, i), rgb) for i, rgb in enumerate(look.axes))])
+        lines += [line_rows(_axis_line(span, i), (*rgb, 0.0)) for i, rgb in enumerate(look.axes)]
     faces = np.concatenate([_slab_faces(span, thickness_m), _stud_faces(span)])
-    return Figure(_triangle_rows(faces, look.face), np.concatenate([edges, grid]))
+    return Figure(triangle_rows(faces, (*look.face, 0.0)), np.concatenate(lines))
 
 
 def _slab_faces(span: PlateSpan, thickness_m: float) -> FloatArray:
@@ -147,16 +149,3 @@ def _stud_lines(span: PlateSpan, axes: FloatArray) -> FloatArray:
     one = np.concatenate([rings, [[foot[0], foot[0] + up], [foot[-1], foot[-1] + up]]])
     lines: FloatArray = (_stud_centres(span)[:, None, None] + one[None]).reshape(-1, 2, 3)
     return lines
-
-
-def _rows(segments: FloatArray, rgb: Rgb) -> Float32:
-    paint = np.tile(np.array([*rgb, 0.0]), (len(segments), 1))
-    return np.concatenate([segments.reshape(-1, 6), paint], axis=1).astype(np.float32)
-
-
-def _triangle_rows(triangles: FloatArray, rgb: Rgb) -> Float32:
-    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    rows = np.empty((len(triangles), 3, 10), dtype=np.float32)
-    rows[:, :, 0:3], rows[:, :, 3:6], rows[:, :, 6:10] = triangles, normals[:, None], (*rgb, 0.0)
-    return rows.reshape(-1, 10)

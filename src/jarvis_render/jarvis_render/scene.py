@@ -1,8 +1,8 @@
 """Drawing bricks with GL: flat-shaded faces, edge lines of constant width, thick outlines.
 
-Geometry goes to the GPU once per part; a line is a screen-space quad made from a segment in the vertex shader.
-LDraw's conditional lines (type 5) depend on the view direction alone in an orthographic view, so they are resolved
-here once per part and direction.
+Geometry goes to the GPU once per part, and all bricks of a part are drawn with one call. A line is a screen-space
+quad made from a segment in the vertex shader, with its own anti-aliasing. LDraw's conditional lines (type 5) are
+resolved here, once per part and direction of view.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from typing import Protocol
 import moderngl
 import numpy as np
 import numpy.typing as npt
-from jarvis_bricks.geometry import Mesh, PartGeometry
-from jarvis_core.objects import Box
+from jarvis_bricks.geometry import PartGeometry
+from jarvis_core.errors import BadInputError
 from jarvis_core.pose import FloatArray, Pose
 
-from jarvis_render.paint import Palette, Rgb
-from jarvis_render.view import DEPTH_RANGE_M, OrthoView
-
-Float32 = npt.NDArray[np.float32]
+from jarvis_render.figures import Figure, Float32, Rows, line_rows, part_lines, part_triangles
+from jarvis_render.paint import Paint, Palette, Rgb
+from jarvis_render.view import View
 
 
 class Drawable(Protocol):
-    """A brick somewhere: any struct with a part, a colour and a pose (metres, frame of the view)."""
+    """A brick somewhere: any struct with a part, a colour and a pose (metres, frame of the view).
+
+    One that also has a ``stretch`` (nine numbers, row by row, or None) is deformed by it before it is posed.
+    """
 
     @property
     def part(self) -> str: ...
@@ -41,80 +43,134 @@ class PartSource(Protocol):
     def geometry(self, part: str) -> PartGeometry: ...
 
 
-_FACES_VERTEX = """
+_INSTANCE = """
+in vec4 in_row0;  // the model's placement, three rows of a (4, 4) matrix
+in vec4 in_row1;
+in vec4 in_row2;
+in vec4 in_colour;
+in vec4 in_edge;  // rgb and fade
+in vec2 in_extra;  // finish and number
+vec3 placed(vec3 point) {
+    vec4 p = vec4(point, 1.0);
+    return vec3(dot(in_row0, p), dot(in_row1, p), dot(in_row2, p));
+}
+vec3 turned(vec3 v) { return vec3(dot(in_row0.xyz, v), dot(in_row1.xyz, v), dot(in_row2.xyz, v)); }
+"""
+_FACES_VERTEX = f"""
 #version 330 core
 uniform mat4 clip;
-uniform mat4 model;
-uniform vec4 colour;
-uniform vec3 towards;
+uniform vec4 eye;  // direction towards the camera and 0, or its position and 1
 uniform vec3 light;
-uniform float fade;
+uniform vec2 strength;  // of the ambient and of the directed light
 in vec3 in_position;
 in vec3 in_normal;
 in vec4 in_paint;  // rgb; w > 0: the brick's own colour instead
+{_INSTANCE}
 flat out vec4 shade;
+flat out vec2 look;  // finish and fade
+flat out float number;
+out vec3 place;
+out float depth;
+void main() {{
+    place = placed(in_position);
+    vec3 normal = turned(in_normal);
+    if (dot(normal, eye.xyz - eye.w * place) < 0.0) normal = -normal;
+    vec3 base = mix(in_paint.rgb, in_colour.rgb, in_paint.w);
+    shade = vec4(min(base * (strength.x + strength.y * max(dot(normal, light), 0.0)), 1.0), in_colour.a);
+    look = vec2(in_extra.x * in_paint.w, in_edge.w);
+    number = in_extra.y;
+    gl_Position = clip * vec4(place, 1.0);
+    depth = gl_Position.w;
+}}
+"""
+_FACES_FRAGMENT = """
+#version 330 core
+uniform vec3 paper;
+flat in vec4 shade;
+flat in vec2 look;
+flat in float number;
+in vec3 place;
+in float depth;
+layout(location = 0) out vec4 pixel;
+layout(location = 1) out vec2 found;
 void main() {
-    vec3 normal = mat3(model) * in_normal;
-    if (dot(normal, towards) < 0.0) normal = -normal;
-    vec3 base = mix(in_paint.rgb, colour.rgb, in_paint.w);
-    float brightness = 0.58 + 0.48 * max(dot(normal, light), 0.0);
-    shade = vec4(mix(min(base * brightness, 1.0), vec3(1.0), fade), colour.a);
-    gl_Position = clip * (model * vec4(in_position, 1.0));
+    vec3 rgb = shade.rgb;
+    // Metals get soft bands of light, glitter and speckles get grains: 16 mm apart and a third of a millimetre.
+    if (look.x > 0.0) {
+        float band = sin(dot(place, vec3(210.0, -130.0, 330.0)));
+        rgb = mix(rgb, vec3(1.0), look.x * 0.55 * pow(max(band, 0.0), 3.0)) * (1.0 + 0.25 * look.x * min(band, 0.0));
+    } else if (look.x < 0.0) {
+        vec3 cell = floor(place * 1600.0);
+        float grain = fract(sin(dot(cell, vec3(12.9898, 78.233, 37.719))) * 43758.5453);
+        if (grain > 0.93) rgb = mix(rgb, vec3(1.0), 0.7);
+    }
+    pixel = vec4(mix(rgb, paper, look.y), shade.a);
+    found = vec2(depth, number);
 }
 """
-_FRAGMENT = """
-#version 330 core
-flat in vec4 shade;
-out vec4 pixel;
-void main() { pixel = shade; }
-"""
-_LINES_VERTEX = """
+_LINES_VERTEX = f"""
 #version 330 core
 uniform mat4 clip;
-uniform mat4 model;
-uniform vec4 colour;
+uniform vec4 eye;
+uniform vec3 paper;
 uniform vec2 half_size;  // half the image in pixels
 uniform float half_width;  // of the line in pixels
-uniform float bias;  // towards the camera, in clip units
-uniform float fade;
-uniform float all_own;  // 1: ignore the lines' own colours
+uniform float bias;  // towards the camera, metres
+uniform vec4 own;  // w > 0: this colour instead of the lines' own
+uniform int corners;  // of one line: 4, or 8 for round ends
 in vec3 in_a;
 in vec3 in_b;
 in vec4 in_paint;  // rgb; w > 0: the brick's own edge colour instead
-in vec3 in_corner;  // which end (0 or 1), offset along the line, offset across it
-flat out vec4 shade;
-void main() {
-    vec4 a = clip * (model * vec4(in_a, 1.0));
-    vec4 b = clip * (model * vec4(in_b, 1.0));
-    vec2 along = (b.xy - a.xy) * half_size;
+{_INSTANCE}
+flat out vec3 shade;
+flat out vec4 ends;  // of the line, pixels
+// Which end, offset along the line, offset across it.
+const vec3 QUAD[4] = vec3[](vec3(0, -0.6, -1), vec3(0, -0.6, 1), vec3(1, 0.6, -1), vec3(1, 0.6, 1));
+const vec3 ROUND[8] = vec3[](
+    vec3(0, -1, -0.41), vec3(0, -1, 0.41), vec3(0, -0.41, -1), vec3(0, -0.41, 1),
+    vec3(1, 0.41, -1), vec3(1, 0.41, 1), vec3(1, 1, -0.41), vec3(1, 1, 0.41));
+vec4 nearer(vec3 point) {{
+    vec3 p = placed(point);
+    return clip * vec4(p + bias * normalize(eye.xyz - eye.w * p), 1.0);
+}}
+void main() {{
+    vec4 a = nearer(in_a);
+    vec4 b = nearer(in_b);
+    ends = vec4(a.xy / a.w * half_size + half_size, b.xy / b.w * half_size + half_size);
+    vec2 along = ends.zw - ends.xy;
     float span = length(along);
     along = span > 1e-4 ? along / span : vec2(1.0, 0.0);
-    vec2 offset = half_width * (along * in_corner.y + vec2(-along.y, along.x) * in_corner.z);
-    gl_Position = mix(a, b, in_corner.x);
-    gl_Position.xy += offset / half_size;
-    gl_Position.z -= bias;
-    shade = vec4(mix(mix(in_paint.rgb, colour.rgb, max(in_paint.w, all_own)), vec3(1.0), fade), colour.a);
+    vec3 corner = corners == 4 ? QUAD[gl_VertexID & 3] : ROUND[gl_VertexID & 7];
+    vec2 offset = (half_width + 0.7) * (along * corner.y + vec2(-along.y, along.x) * corner.z);
+    gl_Position = corner.x < 0.5 ? a : b;
+    gl_Position.xy += offset / half_size * gl_Position.w;
+    vec3 rgb = own.w > 0.5 ? own.rgb : mix(in_paint.rgb, in_edge.rgb, in_paint.w);
+    shade = mix(rgb, paper, in_edge.w);
+}}
+"""
+_LINES_FRAGMENT = """
+#version 330 core
+uniform float half_width;
+flat in vec3 shade;
+flat in vec4 ends;
+out vec4 pixel;
+void main() {
+    vec2 along = ends.zw - ends.xy;
+    float span = length(along);
+    vec2 from = gl_FragCoord.xy - ends.xy;
+    float across = span > 1e-4 ? abs(along.x * from.y - along.y * from.x) / span : length(from);
+    pixel = vec4(shade, clamp(half_width + 0.5 - across, 0.0, 1.0));
 }
 """
 
-#: Triangle strips for one line: plain with short overlapping ends, and with round ends (an octagon).
-_QUAD = np.array([[0, -0.6, -1], [0, -0.6, 1], [1, 0.6, -1], [1, 0.6, 1]], dtype="f4")
-_ROUND = np.array(
-    [
-        *([0, -1, -0.41], [0, -1, 0.41], [0, -0.41, -1], [0, -0.41, 1]),
-        *([1, 0.41, -1], [1, 0.41, 1], [1, 1, -0.41], [1, 1, 0.41]),
-    ],
-    dtype="f4",
-)
-_LINE_BYTES = 40
-#: What lies deeper than this under a body's surface is inside it.
-_SKIN_M = 5e-5
+#: Floats of one placed brick: three rows of its matrix, rgba, edge rgb, fade, finish, number.
+INSTANCE_FLOATS = 22
+_INSTANCE_FORMAT = "4f 4f 4f 4f 4f 2f/i"
+_INSTANCE_NAMES = ("in_row0", "in_row1", "in_row2", "in_colour", "in_edge", "in_extra")
+_STRIPS = {4: ((0, 1, 2), (2, 1, 3)), 8: tuple((i, i + 1, i + 2) for i in range(6))}
 #: From the upper left front, so that top, left and right faces get three distinct tones.
-_LIGHT = np.array([-0.10, -0.50, 0.86]) / np.linalg.norm([-0.10, -0.50, 0.86])
-
-
-#: LDraw codes that mean "the brick's colour" and "its edge colour".
-OWN_COLOUR, OWN_EDGE = 16, 24
+PAGE_LIGHT = np.array([-0.10, -0.50, 0.86]) / np.linalg.norm([-0.10, -0.50, 0.86])
+PAGE_STRENGTH = (0.58, 0.48)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,37 +182,76 @@ class Pen:
     bias_m: float
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """Triangles and lines ready for the GPU, in the model's frame (metres).
-
-    Attributes:
-        triangles: (3 m, 10) float32 rows of position, normal, rgb and 1 where the model's own colour is meant.
-        lines: (k, 10) float32 rows of both ends, rgb and 1 where the model's own edge colour is meant.
-    """
-
-    triangles: Float32
-    lines: Float32
-
-
 class Canvas:
-    """A multisampled image with depth that can be copied whole, so that pages share what they have in common."""
+    """An image with depth that can be copied whole, so that pages share what they have in common."""
 
-    def __init__(self, gl: moderngl.Context, size: tuple[int, int], samples: int) -> None:
+    def __init__(self, gl: moderngl.Context, size: tuple[int, int]) -> None:
         self.size = size
-        self._buffers = [
-            gl.renderbuffer(size, components=4, samples=samples),
-            gl.depth_renderbuffer(size, samples=samples),
-        ]
+        self._buffers = [gl.renderbuffer(size, components=4), gl.depth_renderbuffer(size)]
         self.framebuffer = gl.framebuffer([self._buffers[0]], self._buffers[1])
 
     def clear(self, rgb: Rgb) -> None:
+        self.framebuffer.color_mask = (True, True, True, True)
+        self.framebuffer.depth_mask = True
         self.framebuffer.clear(*rgb, 1.0, depth=1.0)
 
     def release(self) -> None:
         self.framebuffer.release()
         for buffer in self._buffers:
             buffer.release()
+
+
+class Shape:
+    """Vertices of something on the GPU, with room for the places it is drawn at.
+
+    Args:
+        rows: one per vertex; names of ``attributes`` without ``in_``.
+        indices: of triangles, or None: rows are triangles as they come.
+    """
+
+    def __init__(
+        self, gl: moderngl.Context, rows: Rows, layout: str, names: tuple[str, ...], indices: Rows | None
+    ) -> None:
+        self._gl = gl
+        self._count = len(rows) if indices is None else indices.size
+        self._vertices = gl.buffer(rows.tobytes() or b"\0")
+        self._indices = (
+            gl.buffer(indices.astype("<u4").tobytes()) if indices is not None and indices.size else None
+        )
+        self._content = (self._vertices, layout, *names)
+        self._places = gl.buffer(reserve=INSTANCE_FLOATS * 4)
+        self._arrays: dict[int, moderngl.VertexArray] = {}
+
+    def draw(self, program: moderngl.Program, places: Float32) -> None:
+        """Draw at (n, INSTANCE_FLOATS) places."""
+        if self._count == 0 or len(places) == 0:
+            return
+        if places.nbytes > self._places.size:
+            self._forget_arrays()
+            self._places.release()
+            self._places = self._gl.buffer(reserve=places.nbytes * 2)
+        self._places.orphan()
+        self._places.write(np.ascontiguousarray(places))
+        self._array(program).render(moderngl.TRIANGLES, vertices=self._count, instances=len(places))
+
+    def _array(self, program: moderngl.Program) -> moderngl.VertexArray:
+        if program.glo not in self._arrays:
+            content = [self._content, (self._places, _INSTANCE_FORMAT, *_INSTANCE_NAMES)]
+            self._arrays[program.glo] = self._gl.vertex_array(
+                program, content, index_buffer=self._indices, index_element_size=4, skip_errors=True
+            )
+        return self._arrays[program.glo]
+
+    def _forget_arrays(self) -> None:
+        for array in self._arrays.values():
+            array.release()
+        self._arrays.clear()
+
+    def release(self) -> None:
+        self._forget_arrays()
+        for buffer in (self._vertices, self._indices, self._places):
+            if buffer is not None:
+                buffer.release()
 
 
 class Painter:
@@ -166,81 +261,99 @@ class Painter:
         gl: the active context; the same at every call.
         parts: geometry of the parts.
         palette: colours.
+        paper: what faded bricks are mixed with.
     """
 
-    def __init__(self, gl: moderngl.Context, parts: PartSource, palette: Palette) -> None:
-        self._gl = gl
+    def __init__(
+        self, gl: moderngl.Context, parts: PartSource, palette: Palette, paper: Rgb = (1.0, 1.0, 1.0)
+    ) -> None:
+        self.gl = gl
         self._parts = parts
         self._palette = palette
-        self._triangles: dict[tuple[str, bool], moderngl.VertexArray] = {}
-        self._face_buffers: list[moderngl.Buffer] = []
-        self._lines: dict[tuple[str, tuple[float, ...]], moderngl.Buffer] = {}
-        self._faces_program = gl.program(vertex_shader=_FACES_VERTEX, fragment_shader=_FRAGMENT)
-        self._lines_program = gl.program(vertex_shader=_LINES_VERTEX, fragment_shader=_FRAGMENT)
-        self._faces_program["light"] = tuple(_LIGHT)
-        self._quad = gl.buffer(_QUAD.tobytes())
-        self._round = gl.buffer(_ROUND.tobytes())
+        self._shapes: dict[tuple[object, ...], Shape] = {}
+        self._faces_program = gl.program(vertex_shader=_FACES_VERTEX, fragment_shader=_FACES_FRAGMENT)
+        self._lines_program = gl.program(vertex_shader=_LINES_VERTEX, fragment_shader=_LINES_FRAGMENT)
+        for program in (self._faces_program, self._lines_program):
+            program["paper"] = paper
+        self.light(PAGE_LIGHT, *PAGE_STRENGTH)
         self._framebuffer: moderngl.Framebuffer | None = None
-        self._towards: FloatArray = np.array([0.0, 0.0, 1.0])
+        self._eye: FloatArray = np.array([0.0, 0.0, 1.0, 0.0])
         self._pen = Pen(1.0, 0.0)
 
     def canvas(self, size: tuple[int, int]) -> Canvas:
         """A new canvas of (width, height) pixels; the caller releases it."""
-        return Canvas(self._gl, size, min(4, int(self._gl.max_samples)))
+        return Canvas(self.gl, size)
+
+    def light(self, towards: npt.ArrayLike, ambient: float, directed: float) -> None:
+        """Light from everywhere and from one direction (3,), with their strengths."""
+        x, y, z = (float(v) for v in np.asarray(towards, dtype=np.float64))
+        self._faces_program["light"] = (x, y, z)
+        self._faces_program["strength"] = (ambient, directed)
 
     def copy(self, source: Canvas, target: Canvas) -> None:
         """Colour and depth of one canvas onto another of the same size."""
-        self._gl.copy_framebuffer(target.framebuffer, source.framebuffer)
+        self.gl.copy_framebuffer(target.framebuffer, source.framebuffer)
 
     def read(self, canvas: Canvas) -> npt.NDArray[np.uint8]:
         """(height, width, 3) uint8, top row first."""
         width, height = canvas.size
-        resolved = self._gl.simple_framebuffer(canvas.size, components=4)
-        self._gl.copy_framebuffer(resolved, canvas.framebuffer)
-        data = resolved.read(components=3, alignment=1)
-        resolved.release()
+        data = canvas.framebuffer.read(components=3, alignment=1)
         return np.flipud(np.frombuffer(data, dtype=np.uint8).reshape(height, width, 3)).copy()
 
     def release(self) -> None:
         """Give the GPU's memory back."""
-        for array in self._triangles.values():
-            array.release()
-        for buffer in (*self._face_buffers, *self._lines.values(), self._quad, self._round):
-            buffer.release()
+        for shape in self._shapes.values():
+            shape.release()
+        self._shapes.clear()
         self._faces_program.release()
         self._lines_program.release()
 
-    def begin(self, canvas: Canvas, view: OrthoView, pen: Pen) -> None:
+    def begin(self, canvas: Canvas, view: View, pen: Pen) -> None:
         """Direct what follows onto a canvas, seen through a view of the same proportions."""
-        self._framebuffer, self._towards, self._pen = canvas.framebuffer, view.axes[2], pen
-        canvas.framebuffer.use()
-        self._gl.enable_only(moderngl.DEPTH_TEST)
-        self._gl.depth_func = "<="
+        self.begin_on(canvas.framebuffer, view)
+        self._pen = pen
+
+    def begin_on(self, framebuffer: moderngl.Framebuffer, view: View) -> None:
+        """Direct what follows onto any framebuffer."""
+        self._framebuffer, self._eye = framebuffer, np.array(view.eye)
+        framebuffer.use()
+        self.gl.enable_only(moderngl.DEPTH_TEST)
+        self.gl.depth_func = "<="
         clip = np.ascontiguousarray(view.clip_matrix().T).tobytes()
         for program in (self._faces_program, self._lines_program):
-            _uniform(program, "clip").write(clip)
-        self._faces_program["towards"] = tuple(self._towards)
-        self._lines_program["half_size"] = (canvas.size[0] / 2, canvas.size[1] / 2)
+            uniform(program, "clip").write(clip)
+            program["eye"] = tuple(self._eye.tolist())
+        width, height = framebuffer.size
+        self._lines_program["half_size"] = (width / 2, height / 2)
 
-    def opaque(self, bricks: Sequence[Drawable], fade: float = 0.0) -> None:
-        """Faces and edges of the bricks that are not transparent; ``fade`` 0 is full colour, 1 is white."""
-        for brick in bricks:
-            if not self.is_transparent(brick):
-                self._faces(brick, fade)
-                self._edges(brick, fade)
+    def opaque(self, bricks: Sequence[Drawable], fade: float = 0.0, tint: Rgb | None = None) -> None:
+        """Faces and edges of the bricks that are not transparent.
 
-    def transparent(self, bricks: Sequence[tuple[Drawable, float]]) -> None:
+        Args:
+            fade: 0 is full colour, 1 is paper.
+            tint: a colour for their faces instead of their own.
+        """
+        # The order of bricks in a step says nothing: lines that cross blend in an order of their own.
+        solid = sorted((brick for brick in bricks if not self.is_transparent(brick)), key=_order)
+        places = self.places(solid, fade, tint)
+        self.faces(solid, places)
+        self._edges(solid, places)
+
+    def transparent(self, bricks: Sequence[tuple[Drawable, float]], tint: Rgb | None = None) -> None:
         """The transparent ones, each with its fade, from back to front; of each only its nearest surface."""
         chosen = [item for item in bricks if self.is_transparent(item[0])]
-        for brick, fade in sorted(chosen, key=lambda item: float(item[0].pose.position @ self._towards)):
+        nearness = [float(item[0].pose.position @ self._towards(item[0].pose.position)) for item in chosen]
+        for index in np.argsort(nearness, kind="stable"):
+            brick, fade = chosen[index]
+            places = self.places([brick], fade, tint)
             self._set_masks(rgb=False, alpha=False, depth=True)
-            self._faces(brick, fade)
+            self.faces([brick], places)
             self._set_masks(rgb=True, alpha=True, depth=True)
-            self._gl.enable(moderngl.BLEND)
-            self._gl.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
-            self._faces(brick, fade)
-            self._gl.disable(moderngl.BLEND)
-            self._edges(brick, fade)
+            self.gl.enable(moderngl.BLEND)
+            self.gl.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
+            self.faces([brick], places)
+            self.gl.disable(moderngl.BLEND)
+            self._edges([brick], places)
 
     def outline(self, bricks: Sequence[Drawable], rgb: Rgb, pen: Pen) -> None:
         """Thick lines along all edges, which leave no depth behind.
@@ -248,60 +361,109 @@ class Painter:
         Drawn before the faces of the same bricks. Only what lies outside the bricks' silhouettes is drawn, those of
         their hidden parts included: the canvas's alpha, which nothing else uses, is the stencil.
         """
+        places = self.places(bricks)
         self._set_masks(rgb=False, alpha=True, depth=False)
-        self._gl.depth_func = "1"
-        for brick in bricks:
-            self._face_uniforms(brick.pose, (0.0, 0.0, 0.0), 0.0, 0.0)
-            self._triangle_array(brick).render(moderngl.TRIANGLES)
-        self._gl.depth_func = "<="
+        self.gl.depth_func = "1"
+        clear = places.copy()
+        clear[:, 15] = 0.0
+        self.faces(bricks, clear)
+        self.gl.depth_func = "<="
         self._set_masks(rgb=True, alpha=False, depth=False)
-        self._gl.enable(moderngl.BLEND)
-        self._gl.blend_func = moderngl.DST_ALPHA, moderngl.ONE_MINUS_DST_ALPHA
-        for brick in bricks:
-            lines = self._line_buffer(brick)
-            self._strip(lines, self._round, 8, brick.pose, rgb, pen, fade=0.0, all_own=True)
-        self._gl.disable(moderngl.BLEND)
+        self.gl.enable(moderngl.BLEND)
+        self.gl.blend_func = moderngl.DST_ALPHA, moderngl.ONE_MINUS_DST_ALPHA
+        self._set_pen(pen, (*rgb, 1.0), 8)
+        for shape, chosen in self._line_shapes(bricks, 8):
+            shape.draw(self._lines_program, places[chosen])
+        self.gl.disable(moderngl.BLEND)
         self._set_masks(rgb=True, alpha=True, depth=True)
-
-    def visible_share(self, brick: Drawable) -> float:
-        """Share of a brick's surface samples that what was drawn so far leaves visible, 0 to 1."""
-        self._set_masks(rgb=False, alpha=False, depth=False)
-        counts = []
-        for test in ("<=", "1"):
-            self._gl.depth_func = test
-            query = self._gl.query(samples=True)
-            with query:
-                self._faces(brick, 0.0)
-            counts.append(int(query.samples))
-        self._gl.depth_func = "<="
-        self._set_masks(rgb=True, alpha=True, depth=True)
-        return counts[0] / counts[1] if counts[1] else 0.0
 
     def overlay(self, segments: FloatArray, rgb: Rgb, pen: Pen) -> None:
         """(n, 2, 3) lines in the frame of the view, in front of everything."""
-        paint = np.tile(np.array([*rgb, 0.0]), (len(segments), 1))
-        rows = np.concatenate([segments.reshape(-1, 6), paint], axis=1).astype(np.float32)
-        lines = self._gl.buffer(rows.tobytes())
-        self._gl.depth_func = "1"
-        self._strip(lines, self._quad, 4, Pose(), rgb, pen, fade=0.0, all_own=True)
-        self._gl.depth_func = "<="
-        lines.release()
+        shape = self._line_shape(line_rows(segments, (*rgb, 0.0)), 8)
+        self.gl.depth_func = "1"
+        self._draw_lines([(shape, np.array([0]))], figure_place(), pen, (*rgb, 1.0), 8)
+        self.gl.depth_func = "<="
+        shape.release()
 
     def figure(self, figure: Figure) -> None:
         """Something that is no brick, with colours of its own, in the frame of the view."""
-        vertices = self._gl.buffer(figure.triangles.tobytes())
-        array = self._face_array(vertices)
-        self._face_uniforms(Pose(), (1.0, 1.0, 1.0), 1.0, 0.0)
-        array.render(moderngl.TRIANGLES)
-        array.release()
-        vertices.release()
-        if len(figure.lines):
-            lines = self._gl.buffer(figure.lines.tobytes())
-            self._strip(lines, self._quad, 4, Pose(), (0.0, 0.0, 0.0), self._pen, fade=0.0, all_own=False)
-            lines.release()
+        faces = self.figure_shape(figure)
+        faces.draw(self._faces_program, figure_place())
+        faces.release()
+        self.figure_lines(figure)
+
+    def figure_lines(self, figure: Figure, pen: Pen | None = None) -> None:
+        """Only its lines, with the pen given to ``begin`` if none is given."""
+        lines = self._line_shape(figure.lines, 4)
+        self._draw_lines([(lines, np.array([0]))], figure_place(), pen or self._pen, (0.0, 0.0, 0.0, 0.0), 4)
+        lines.release()
+
+    def figure_shape(self, figure: Figure) -> Shape:
+        """Its triangles; the caller releases it."""
+        return self._face_shape(figure.triangles)
+
+    def visible_shares(self, bricks: Sequence[Drawable]) -> list[float]:
+        """Of each brick, how much of its surface what was drawn so far leaves visible; about 1 if nothing hides it."""
+        self._set_masks(rgb=False, alpha=False, depth=False)
+        shares = []
+        for brick in bricks:
+            places = self.places([brick])
+            counts = []
+            for test in ("<=", "1"):
+                self.gl.depth_func = test
+                query = self.gl.query(samples=True)
+                with query:
+                    self.faces([brick], places)
+                counts.append(int(query.samples))
+            # Half of a brick's faces look away: by itself it would hide as much again.
+            shares.append(min(1.0, 2 * counts[0] / counts[1]) if counts[1] else 1.0)
+        self.gl.depth_func = "<="
+        self._set_masks(rgb=True, alpha=True, depth=True)
+        return shares
+
+    def edges(self, bricks: Sequence[Drawable]) -> None:
+        """Only the lines."""
+        self._edges(bricks, self.places(bricks))
 
     def is_transparent(self, brick: Drawable) -> bool:
         return self._palette.paint(brick.colour).alpha < 1.0
+
+    def places(self, bricks: Sequence[Drawable], fade: float = 0.0, tint: Rgb | None = None) -> Float32:
+        """(n, INSTANCE_FLOATS) of bricks, numbered from 1."""
+        rows = np.zeros((len(bricks), INSTANCE_FLOATS), dtype=np.float32)
+        if not bricks:
+            return rows
+        rows[:, :12] = placements(bricks).reshape(-1, 12)
+        paints = [self._palette.paint(brick.colour) for brick in bricks]
+        rows[:, 12:20] = [_paint_floats(paint, tint) for paint in paints]
+        rows[:, 19] = fade
+        rows[:, 20] = [paint.finish for paint in paints]
+        rows[:, 21] = np.arange(1, len(bricks) + 1)
+        return rows
+
+    def faces(
+        self,
+        bricks: Sequence[Drawable],
+        places: Float32,
+        program: moderngl.Program | None = None,
+        *,
+        simple: bool = False,
+    ) -> None:
+        """Only the faces; ``simple``: of the low-poly meshes. ``program``: a shader with the same vertex inputs."""
+        if not bricks:
+            return
+        rotation = places[:, :12].reshape(-1, 3, 4)
+        towards = self._eye[:3] - self._eye[3] * rotation[:, :, 3]
+        above = np.einsum("ni,ni->n", rotation[:, :, 2], towards) > 0
+        groups: dict[tuple[str, bool], list[int]] = {}
+        for index, (brick, up) in enumerate(zip(bricks, above.tolist(), strict=True)):
+            groups.setdefault((brick.part, up), []).append(index)
+        for (part, up), chosen in groups.items():
+            self._part_shape(part, up, simple).draw(program or self._faces_program, places[chosen])
+
+    def _towards(self, position: FloatArray) -> FloatArray:
+        direction: FloatArray = self._eye[:3] - self._eye[3] * position
+        return direction / float(np.linalg.norm(direction))
 
     def _set_masks(self, *, rgb: bool, alpha: bool, depth: bool) -> None:
         if self._framebuffer is None:
@@ -311,170 +473,124 @@ class Painter:
         # Masks take effect when a framebuffer is bound.
         self._framebuffer.use()
 
-    def _faces(self, brick: Drawable, fade: float) -> None:
-        paint = self._palette.paint(brick.colour)
-        self._face_uniforms(brick.pose, paint.face, paint.alpha, fade)
-        self._triangle_array(brick).render(moderngl.TRIANGLES)
+    def _edges(self, bricks: Sequence[Drawable], places: Float32) -> None:
+        self._draw_lines(self._line_shapes(bricks, 4), places, self._pen, (0.0, 0.0, 0.0, 0.0), 4)
 
-    def _edges(self, brick: Drawable, fade: float) -> None:
-        rgb = self._palette.paint(brick.colour).edge
-        lines = self._line_buffer(brick)
-        self._strip(lines, self._quad, 4, brick.pose, rgb, self._pen, fade=fade, all_own=False)
-
-    def _face_uniforms(self, pose: Pose, rgb: Rgb, alpha: float, fade: float) -> None:
-        _uniform(self._faces_program, "model").write(_gl_matrix(pose))
-        self._faces_program["colour"] = (*rgb, alpha)
-        self._faces_program["fade"] = fade
-
-    def _strip(
+    def _draw_lines(
         self,
-        lines: moderngl.Buffer,
-        template: moderngl.Buffer,
-        corners: int,
-        pose: Pose,
-        rgb: Rgb,
+        shapes: Sequence[tuple[Shape, npt.NDArray[np.int_]]],
+        places: Float32,
         pen: Pen,
-        *,
-        fade: float,
-        all_own: bool,
+        own: tuple[float, float, float, float],
+        corners: int,
     ) -> None:
-        """Draw every line of a buffer with one strip template; ``all_own`` overrides the lines' own colours."""
-        count = lines.size // _LINE_BYTES
-        if count == 0:
+        """Lines blend at their sides, so they come after the faces and leave no depth."""
+        if pen.width_px <= 0:
             return
-        program = self._lines_program
-        _uniform(program, "model").write(_gl_matrix(pose))
-        program["colour"] = (*rgb, 1.0)
-        program["fade"] = fade
-        program["all_own"] = float(all_own)
-        program["half_width"] = pen.width_px / 2
-        program["bias"] = pen.bias_m / DEPTH_RANGE_M
-        array = self._gl.vertex_array(
-            program,
-            [(template, "3f", "in_corner"), (lines, "3f 3f 4f/i", "in_a", "in_b", "in_paint")],
-        )
-        array.render(moderngl.TRIANGLE_STRIP, vertices=corners, instances=count)
-        array.release()
+        self._set_masks(rgb=True, alpha=False, depth=False)
+        self.gl.enable(moderngl.BLEND)
+        self.gl.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
+        self._set_pen(pen, own, corners)
+        for shape, chosen in shapes:
+            shape.draw(self._lines_program, places[chosen])
+        self.gl.disable(moderngl.BLEND)
+        self._set_masks(rgb=True, alpha=True, depth=True)
 
-    def _face_array(self, vertices: moderngl.Buffer) -> moderngl.VertexArray:
-        content = [(vertices, "3f 3f 4f", "in_position", "in_normal", "in_paint")]
-        return self._gl.vertex_array(self._faces_program, content)
+    def _set_pen(self, pen: Pen, own: tuple[float, float, float, float], corners: int) -> None:
+        self._lines_program["half_width"] = pen.width_px / 2
+        self._lines_program["bias"] = pen.bias_m
+        self._lines_program["own"] = own
+        self._lines_program["corners"] = corners
 
-    def _triangle_array(self, brick: Drawable) -> moderngl.VertexArray:
-        above = bool((brick.pose.rotation.T @ self._towards)[2] > 0)
-        key = (brick.part, above)
-        if key not in self._triangles:
-            geometry = self._parts.geometry(brick.part)
-            mesh = geometry.mesh
-            corners = mesh.vertices[mesh.triangles]
-            shown = ~inside_body(corners, geometry) if above else np.ones(len(corners), dtype=bool)
-            rows = mesh_triangles(corners[shown], mesh.colours[shown], self._palette)
-            self._face_buffers.append(self._gl.buffer(rows.tobytes() or b"\0"))
-            self._triangles[key] = self._face_array(self._face_buffers[-1])
-        return self._triangles[key]
+    def _part_shape(self, part: str, above: bool, simple: bool) -> Shape:
+        key = ("faces", part, above, simple)
+        if key not in self._shapes:
+            geometry = self._parts.geometry(part)
+            mesh = geometry.low_poly if simple else geometry.mesh
+            if not len(mesh.triangles) and not len(mesh.edges):
+                raise BadInputError(
+                    f"part {part} ({geometry.description}) has no geometry to draw",
+                    fix="leave it out of the model",
+                )
+            self._shapes[key] = self._face_shape(part_triangles(geometry, mesh, self._palette, above=above))
+        return self._shapes[key]
 
-    def _line_buffer(self, brick: Drawable) -> moderngl.Buffer:
-        direction = brick.pose.rotation.T @ self._towards
-        key = (brick.part, tuple(np.round(direction, 5).tolist()))
-        if key not in self._lines:
-            geometry = self._parts.geometry(brick.part)
-            rows = mesh_lines(geometry.mesh, self._palette, direction)
-            if direction[2] > 0:
-                rows = rows[~inside_body(rows[:, :6].reshape(-1, 2, 3), geometry)]
-            # A buffer can't be empty: one row less than a line counts as none.
-            self._lines[key] = self._gl.buffer(rows.tobytes() or b"\0")
-        return self._lines[key]
+    def _face_shape(self, rows: Rows) -> Shape:
+        return Shape(self.gl, rows, "3f 3f 4f1", ("in_position", "in_normal", "in_paint"), None)
 
+    def _line_shapes(
+        self, bricks: Sequence[Drawable], corners: int
+    ) -> list[tuple[Shape, npt.NDArray[np.int_]]]:
+        """Shapes of the bricks' lines, each with the numbers of its bricks."""
+        if not bricks:
+            return []
+        poses = placements(bricks)
+        towards = self._eye[:3] - self._eye[3] * poses[:, :, 3]
+        towards /= np.linalg.norm(towards, axis=1, keepdims=True)
+        directions = np.einsum("nij,ni->nj", poses[:, :, :3], towards)
+        # A pinhole camera sees every brick from elsewhere: directions within two degrees share their lines.
+        digits = 5 if self._eye[3] == 0 else 1
+        groups: dict[tuple[str, tuple[float, ...]], list[int]] = {}
+        keys = map(tuple, np.round(directions, digits).tolist())
+        for index, (brick, direction) in enumerate(zip(bricks, keys, strict=True)):
+            groups.setdefault((brick.part, direction), []).append(index)
+        return [
+            (self._part_line_shape(part, directions[chosen[0]], key, corners), np.array(chosen))
+            for (part, key), chosen in groups.items()
+        ]
 
-def inside_body(shapes: Float32, geometry: PartGeometry) -> npt.NDArray[np.bool_]:
-    """(n,) which triangles or lines no one sees from above, because they lie inside the body (tubes, inner walls).
+    def _part_line_shape(
+        self, part: str, direction: FloatArray, key: tuple[float, ...], corners: int
+    ) -> Shape:
+        name = ("lines", part, key, corners)
+        if name not in self._shapes:
+            rows = part_lines(self._parts.geometry(part), self._palette, direction)
+            self._shapes[name] = self._line_shape(rows, corners)
+        return self._shapes[name]
 
-    Only a box of a physical part whose eight corners are corners of the part is taken to be filled by it: not the
-    box around a cylinder.
-
-    Args:
-        shapes: (n, k, 3) corners in the part frame.
-    """
-    hidden = np.zeros(len(shapes), dtype=bool)
-    if not geometry.physical:
-        return hidden
-    for box in geometry.boxes:
-        if not _fills(geometry.mesh, box):
-            continue
-        low = box.pose.position - np.array(box.size_m) / 2
-        high = box.pose.position + np.array(box.size_m) / 2
-        # The underside belongs to it: from above no one sees that either.
-        low = low + [_SKIN_M, _SKIN_M, -_SKIN_M]
-        hidden |= ((shapes > low) & (shapes < high - _SKIN_M)).all(axis=(1, 2))
-    return hidden
-
-
-def _fills(mesh: Mesh, box: Box) -> bool:
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    corners = box.pose.position + signs * np.array(box.size_m) / 2
-    gaps = np.abs(mesh.vertices[None] - corners[:, None]).max(axis=2).min(axis=1)
-    return bool((gaps < _SKIN_M).all())
+    def _line_shape(self, rows: Rows, corners: int) -> Shape:
+        strip = np.array(_STRIPS[corners])
+        indices = (np.arange(len(rows))[:, None, None] * corners + strip[None]).reshape(-1)
+        return Shape(self.gl, np.repeat(rows, corners), "3f 3f 4f1", ("in_a", "in_b", "in_paint"), indices)
 
 
-def mesh_triangles(corners: Float32, colours: npt.NDArray[np.int32], palette: Palette) -> Float32:
-    """(3 m, 10) rows as in Figure, with flat normals, of (m, 3, 3) triangles and their colour codes."""
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    normals = normals / np.where(length > 0, length, 1.0)
-    paints = _paints(colours, OWN_COLOUR, palette, edge=False)
-    rows = np.empty((len(corners), 3, 10), dtype=np.float32)
-    rows[:, :, 0:3], rows[:, :, 3:6], rows[:, :, 6:10] = corners, normals[:, None], paints[:, None]
-    return rows.reshape(-1, 10)
+def placements(bricks: Sequence[Drawable]) -> FloatArray:
+    """(n, 3, 4) from the part frame to the frame of the view: pose, after the deformation of stretched bricks."""
+    poses = [brick.pose for brick in bricks]
+    x, y, z, w = np.array([pose.quaternion for pose in poses]).T
+    rotation = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    placed = np.empty((len(poses), 3, 4))
+    placed[:, :, :3] = np.array(rotation).transpose(2, 0, 1)
+    placed[:, :, 3] = [pose.position for pose in poses]
+    for row, brick in zip(placed, bricks, strict=True):
+        stretch = getattr(brick, "stretch", None)
+        if stretch is not None:
+            row[:, :3] = row[:, :3] @ np.reshape(stretch, (3, 3))
+    return placed
 
 
-def mesh_lines(mesh: Mesh, palette: Palette, towards: FloatArray) -> Float32:
-    """(k, 10) rows as in Figure: all edges, and the conditional lines that show from a direction.
-
-    Args:
-        towards: (3,) direction to the camera in the part frame.
-    """
-    shown = conditional_shown(mesh.conditional, towards)
-    segments = np.concatenate([mesh.edges.reshape(-1, 2, 3), mesh.conditional[shown][:, :2]])
-    own = np.full(int(shown.sum()), OWN_EDGE, dtype=np.int32)
-    rows = np.empty((len(segments), 10), dtype=np.float32)
-    rows[:, 0:6] = segments.reshape(-1, 6)
-    rows[:, 6:10] = _paints(np.concatenate([mesh.edge_colours, own]), OWN_EDGE, palette, edge=True)
-    return rows
+def _order(brick: Drawable) -> tuple[object, ...]:
+    return brick.part, brick.colour, brick.pose.to_list()
 
 
-def conditional_shown(conditional: Float32, towards: FloatArray) -> npt.NDArray[np.bool_]:
-    """(c,) which LDraw type-5 lines show: both control points project onto the same side of the line.
-
-    Args:
-        conditional: (c, 4, 3) segment ends and control points.
-        towards: (3,) direction to the camera, any length.
-    """
-    a, b, c, d = np.moveaxis(conditional.astype(np.float64), 1, 0)
-    # In an orthographic view the side of a point is the sign of the triple product with the view direction.
-    across = np.cross(b - a, np.asarray(towards))
-    side_c, side_d = np.sum(across * (c - a), axis=1), np.sum(across * (d - a), axis=1)
-    shown: npt.NDArray[np.bool_] = side_c * side_d > 0
-    return shown
+def figure_place() -> Float32:
+    """One place for what is no brick: the frame of the view itself."""
+    row = np.zeros((1, INSTANCE_FLOATS), dtype=np.float32)
+    row[0, [0, 5, 10, 12, 13, 14, 15]] = 1.0
+    return row
 
 
-def _paints(codes: npt.NDArray[np.int32], own: int, palette: Palette, *, edge: bool) -> Float32:
-    """(n, 4) rgb and 1 where the code means the brick's own colour."""
-    table: dict[int, tuple[float, ...]] = {own: (0.0, 0.0, 0.0, 1.0)}
-    unique, inverse = np.unique(codes, return_inverse=True)
-    for code in unique.tolist():
-        if code not in table:
-            paint = palette.paint(code)
-            table[code] = (*(paint.edge if edge else paint.face), 0.0)
-    rows = np.array([table[code] for code in unique.tolist()], dtype=np.float32).reshape(-1, 4)
-    return rows[inverse.reshape(-1)]
+def _paint_floats(paint: Paint, tint: Rgb | None) -> tuple[float, ...]:
+    return (*(tint or paint.face), paint.alpha, *paint.edge, 0.0)
 
 
-def _uniform(program: moderngl.Program, name: str) -> moderngl.Uniform:
+def uniform(program: moderngl.Program, name: str) -> moderngl.Uniform:
+    """The uniform of that name."""
     member = program[name]
     if not isinstance(member, moderngl.Uniform):
         raise TypeError(f"{name} is no uniform of the shader")
     return member
-
-
-def _gl_matrix(pose: Pose) -> bytes:
-    return np.ascontiguousarray(pose.matrix.T, dtype=np.float32).tobytes()

@@ -15,7 +15,7 @@ from jarvis_render.pages import render_manual, render_pages, render_part
 from jarvis_render.paint import MIN_EDGE_CONTRAST, Palette, contrasting_edge, luminance
 from PIL import Image
 
-from jarvis_render import scene
+from jarvis_render import figures
 
 COLOURS = builtin_colours()
 STUD = 0.008
@@ -219,7 +219,7 @@ def test_a_part_picture_fills_its_square(parts, config, gl):
 def test_leaving_out_the_inside_of_bricks_changes_no_picture(part, config, gl, monkeypatch):
     catalogue = PartCatalogue(None)
     quick = pixels(render_part(part, 14, 128, catalogue, COLOURS, config, gl))
-    monkeypatch.setattr(scene, "inside_body", lambda shapes, geometry: np.zeros(len(shapes), dtype=bool))
+    monkeypatch.setattr(figures, "inside_body", lambda shapes, geometry: np.zeros(len(shapes), dtype=bool))
     whole = pixels(render_part(part, 14, 128, catalogue, COLOURS, config, gl))
     assert (np.abs(quick - whole).max(axis=-1) > 40).sum() <= 4
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from jarvis_render.scene import conditional_shown
-from jarvis_render.view import OrthoView, fit_view, view_axes
+from jarvis_render.figures import conditional_shown
+from jarvis_render.view import Direction, OrthoView, fit_view, view_axes
 
 
 @pytest.mark.parametrize(("latitude", "longitude"), [(30, 45), (10, -120), (80, 200)])
@@ -12,7 +12,7 @@ def test_the_axes_are_a_right_handed_frame(latitude, longitude):
 
 
 def test_from_the_front_right_x_runs_right_and_down_y_right_and_up():
-    view = fit_view([[0, 0, 0], [0.1, 0.1, 0.1]], (512, 512), (0, 0, 512, 512), 30, 45)
+    view = fit_view([[0, 0, 0], [0.1, 0.1, 0.1]], (512, 512), (0, 0, 512, 512), Direction(30, 45))
     du, dv = view.step_px([1, 0, 0])
     assert du > 0
     assert dv > 0
@@ -38,19 +38,19 @@ def test_what_the_gpu_sees_is_what_project_says():
 
 def test_a_fitted_view_fills_the_area_and_no_more():
     points = np.random.default_rng(2).uniform(-0.1, 0.1, (50, 3))
-    view = fit_view(points, (512, 400), (20, 100, 492, 380), 30, 45)
+    view = fit_view(points, (512, 400), (20, 100, 492, 380), Direction(30, 45))
     pixels = view.project(points) + 0.5
     assert (pixels >= [20 - 1e-6, 100 - 1e-6]).all()
     assert (pixels <= [492 + 1e-6, 380 + 1e-6]).all()
     spare = np.minimum(pixels.min(axis=0) - [20, 100], [492, 380] - pixels.max(axis=0))
     assert spare.min() == pytest.approx(0, abs=1e-6)
-    limited = fit_view(points, (512, 400), (20, 100, 492, 380), 30, 45, max_px_per_m=100.0)
+    limited = fit_view(points, (512, 400), (20, 100, 492, 380), Direction(30, 45), max_px_per_m=100.0)
     assert limited.px_per_m == 100.0
 
 
 def test_nothing_to_fit_is_an_error():
     with pytest.raises(ValueError, match="nothing to fit"):
-        fit_view(np.zeros((0, 3)), (10, 10), (0, 0, 10, 10), 30, 45)
+        fit_view(np.zeros((0, 3)), (10, 10), (0, 0, 10, 10), Direction(30, 45))
 
 
 def test_of_a_cylinders_conditional_lines_only_the_silhouette_shows():
