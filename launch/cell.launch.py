@@ -65,7 +65,9 @@ def generate_launch_description():
                 description="continuous, or on_demand: time passes only while the arm or gripper is commanded",
             ),
             DeclareLaunchArgument(
-                "real_time_factor", default_value="1.0", description="1: as in life; 0: as fast as the machine can"
+                "real_time_factor",
+                default_value="1.0",
+                description="1: as in life; 0: as fast as the machine can",
             ),
             DeclareLaunchArgument(
                 "overview_rate_hz",
