@@ -61,6 +61,7 @@ def connections(
     ground: StudGrid | None = None,
     position_m: float = 0.0008,
     angle_rad: float = 0.05,
+    bores: bool = False,
 ) -> list[Connection]:
     """All joints of a build, ordered by the bricks' order, upper first.
 
@@ -68,10 +69,17 @@ def connections(
         bricks: poses in one frame; any orientation.
         ground: a studded plate in the same frame; its id is GROUND.
         position_m, angle_rad: how far a stud may be from the opening it sits in.
+        bores: count studs in the bores of tubes too. Real ones hold there; simulated clutches know openings only.
     """
     owners = [brick.id for brick in bricks] + [GROUND]
     studs, stud_owner = _gather(bricks, [catalogue.geometry(b.part).studs for b in bricks])
     openings, opening_owner = _gather(bricks, [catalogue.geometry(b.part).antistuds for b in bricks])
+    if bores:
+        more, more_owner = _gather(bricks, [catalogue.geometry(b.part).bores for b in bricks])
+        openings = Connectors(
+            np.vstack([openings.positions, more.positions]), np.vstack([openings.axes, more.axes])
+        )
+        opening_owner = np.concatenate([opening_owner, more_owner])
     if ground is not None:
         plate = ground.connectors()
         studs = Connectors(np.vstack([studs.positions, plate.positions]), np.vstack([studs.axes, plate.axes]))

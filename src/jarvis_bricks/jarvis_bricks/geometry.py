@@ -10,7 +10,7 @@ above it (z > 0).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -84,10 +84,11 @@ class PartGeometry:
         symmetries: unit quaternions (x, y, z, w) mapping the part onto itself; identity first. Their rotation
             is about ``symmetry_centre``.
         symmetry_centre: (3,) a fixed point of all symmetries, e.g. the middle of the body.
-        volume_m3: of the material, roughly.
+        volume_m3: of the material; exact where the file's surface is closed, else from surface and walls.
         mass_kg: volume times the density of ABS (1,050 kg/m^3).
         physical: an ordinary stud-up part whose boxes and connectors are known well enough to be simulated
             and gripped; ``not_physical_reason`` says why if not.
+        bores: tubes between openings whose bore takes a stud too (a brick half a stud off along x and y).
     """
 
     part: str
@@ -105,3 +106,4 @@ class PartGeometry:
     mass_kg: float
     physical: bool
     not_physical_reason: str = ""
+    bores: Connectors = field(default_factory=lambda: Connectors(np.zeros((0, 3)), np.zeros((0, 3))))

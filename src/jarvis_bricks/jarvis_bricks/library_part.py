@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 from jarvis_core.errors import BadInputError
 from jarvis_core.objects import Box
 from jarvis_core.pose import FloatArray, Pose
 
-from jarvis_bricks.geometry import LDU_M, STUD_PITCH_M, Connectors, Mesh, PartGeometry
+from jarvis_bricks.geometry import (
+    LDU_M,
+    STUD_HEIGHT_M,
+    STUD_PITCH_M,
+    STUD_RADIUS_M,
+    Connectors,
+    Mesh,
+    PartGeometry,
+)
 from jarvis_bricks.ldraw.document import MAIN_COLOUR, Section
-from jarvis_bricks.ldraw.frame import points_from_ldraw
+from jarvis_bricks.ldraw.frame import points_from_ldraw, points_to_ldraw
+from jarvis_bricks.openings import Opening, find_openings
 from jarvis_bricks.parametric import ABS_DENSITY
-from jarvis_bricks.part_mesh import FlatPart
-from jarvis_bricks.symmetry import YAW_TURNS, Quaternion, yaw_symmetries
+from jarvis_bricks.part_mesh import FlatPart, StudKind
+from jarvis_bricks.symmetry import IDENTITY, Quaternion, symmetries
 
 #: Mean wall thickness assumed for parts known only by their surface; both sides of a wall are in that surface.
 _WALL_M = 0.0012
@@ -23,8 +33,11 @@ _WALL_M = 0.0012
 #: holes and grilles gaps; a slope or a round body covers next to nothing of one side.
 _BOX_FILL = 0.5
 
-#: A tube may end this far above the plane of the underside (4 LDU).
-_RECESS_M = 0.0017
+#: A surface whose area vectors add up to more than this share of its area is not closed.
+_OPEN_SHARE = 1e-3
+
+#: A tube may end this far above the plane of the underside, LDU.
+_RECESS = 4.25
 
 _ORDINARY = re.compile(r"[=_~]?(Technic Brick|Brick|Plate|Tile|Baseplate)\b")
 
@@ -41,7 +54,8 @@ def library_geometry(name: str, section: Section, flat: FlatPart, low_poly: Mesh
     bounds = np.stack([points.min(axis=0), points.max(axis=0)])
     centre = bounds.mean(axis=0)
     mesh = flat.mesh()
-    studs, antistuds = flat.upright_studs(), _antistuds(flat, section, bounds)
+    studs = flat.upright_studs()
+    antistuds, bores = _openings(flat, bounds)
     reason = _not_physical_reason(section, flat, bounds, studs, antistuds)
     volume = _volume(flat, bounds)
     size = bounds[1] - bounds[0]
@@ -61,18 +75,19 @@ def library_geometry(name: str, section: Section, flat: FlatPart, low_poly: Mesh
         mass_kg=volume * ABS_DENSITY,
         physical=not reason,
         not_physical_reason=reason,
+        bores=bores,
     )
 
 
 def _symmetries(mesh: Mesh, centre: FloatArray) -> tuple[Quaternion, ...]:
     """From all corners and their colours, so that a print breaks a symmetry."""
     if len(mesh.vertices) == 0:
-        return YAW_TURNS[:1]
+        return (IDENTITY,)
     middles = mesh.vertices[mesh.triangles].mean(axis=1).astype(np.float64)
     plain = mesh.colours == MAIN_COLOUR
     corners = mesh.vertices[np.unique(mesh.triangles[plain])].astype(np.float64)
     labels = np.concatenate([np.zeros(len(corners)), 1.0 + mesh.colours[~plain].astype(np.float64)])
-    return yaw_symmetries(np.vstack([corners, middles[~plain]]), labels, centre)
+    return symmetries(np.vstack([corners, middles[~plain]]), labels, centre)
 
 
 def _areas(triangles: FloatArray) -> FloatArray:
@@ -82,50 +97,98 @@ def _areas(triangles: FloatArray) -> FloatArray:
 
 
 def _volume(flat: FlatPart, bounds: FloatArray) -> float:
-    """Thin shell: half the surface (walls have two sides) times a mean wall; at most the bounding box.
+    """Of the material in m^3: under the surface if that is closed, else of a thin shell; at most the bounding box.
 
-    Flat pieces (stickers, lone primitives) are taken to be one wall thick.
+    The signed volume under a closed surface is the sum of tetrahedra to any point. A surface can't be closed if its
+    area vectors don't add up to nothing. Studs are open where they stand and are added as cylinders. A thin shell is
+    half the surface (walls have two sides) times a mean wall; flat pieces (stickers, lone primitives) are one wall
+    thick.
     """
-    shell = float(_areas(flat.triangles * LDU_M).sum()) / 2 * _WALL_M
-    return min(shell, float(np.prod(np.maximum(bounds[1] - bounds[0], _WALL_M))))
+    triangles = flat.triangles * LDU_M
+    body = triangles[~flat.stud_triangles]
+    box = float(np.prod(np.maximum(bounds[1] - bounds[0], _WALL_M)))
+    shell = min(float(_areas(triangles).sum()) / 2 * _WALL_M, box)
+    if len(body) == 0 or flat.two_sided.any():
+        return shell
+    normals = np.cross(body[:, 1] - body[:, 0], body[:, 2] - body[:, 0]) / 2
+    if np.linalg.norm(normals.sum(axis=0)) > _OPEN_SHARE * np.linalg.norm(normals, axis=1).sum():
+        return shell
+    middle = points_to_ldraw(bounds.mean(axis=0))
+    closed = float(np.einsum("ij,ij->", body.mean(axis=1) - middle, normals)) / 3
+    studs = sum(1 for stud in flat.studs if stud.kind is StudKind.STUD)
+    solid = closed + studs * np.pi * STUD_RADIUS_M**2 * STUD_HEIGHT_M
+    return solid if 0.02 * box < closed <= box else shell
 
 
-def _antistuds(flat: FlatPart, section: Section, bounds: FloatArray) -> Connectors:
-    """Openings around the tubes (four each) and pins (two each) of the underside, inside the body's outline.
+def _openings(flat: FlatPart, bounds: FloatArray) -> tuple[Connectors, Connectors]:
+    """Openings for studs and bores of tubes: in the underside, and in every other plane that tubes end in."""
+    body = flat.triangles[~flat.stud_triangles]
+    places: list[tuple[FloatArray, FloatArray, bool]] = []
+    for plane in _planes(flat, bounds):
+        turned = points_from_ldraw(body) @ plane.turn.T / LDU_M
+        outline = np.stack([turned.min(axis=(0, 1)), turned.max(axis=(0, 1))])[:, :2]
+        found = find_openings(turned, plane.level, outline)
+        if plane.near is not None:
+            found = [o for o in found if _reaches(o, plane.near)]
+        lone = all(opening.ring for opening in found)
+        for opening in found:
+            local = np.array([opening.x, opening.y, plane.level]) * LDU_M
+            places.append((local @ plane.turn, plane.turn[2], opening.ring and not lone))
+    return _as_connectors(places, bore=False), _as_connectors(places, bore=True)
 
-    A tube stands between four openings, a pin between two. Ordinary parts one stud wide and at most two long have
-    neither and one opening for each stud of length.
+
+def _reaches(opening: Opening, tubes: FloatArray) -> bool:
+    """Whether an opening touches one of the tubes at (n, 2) or lies in it."""
+    return bool((np.hypot(tubes[:, 0] - opening.x, tubes[:, 1] - opening.y) < 15.0).any())
+
+
+def _as_connectors(places: list[tuple[FloatArray, FloatArray, bool]], *, bore: bool) -> Connectors:
+    chosen = [(position, axis) for position, axis, is_bore in places if is_bore == bore]
+    positions = np.array([position for position, _ in chosen]).reshape(-1, 3)
+    # Exact zeros: the same part gives the same numbers whichever way it was turned.
+    return Connectors(
+        np.round(positions, 9) + 0.0, np.round(np.array([a for _, a in chosen]).reshape(-1, 3), 9) + 0.0
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plane:
+    """A plane that studs enter from.
+
+    Attributes:
+        turn: (3, 3) rotation of the part that turns the direction studs enter in to z.
+        level: height of the plane then, LDU.
+        near: (n, 2) tubes that end in it then, LDU; None: the whole underside.
     """
-    tubes, names = flat.tubes()
-    half, low = STUD_PITCH_M / 2, float(bounds[0, 2])
-    around = np.array([(half, 0.0), (-half, 0.0), (0.0, half), (0.0, -half)])
-    corners = np.array([(half, half), (half, -half), (-half, half), (-half, -half)])
-    places = [np.zeros((0, 3))]
-    for position, axis, primitive in zip(tubes.positions, tubes.axes, names, strict=True):
-        if axis[2] < 0.999:
+
+    turn: FloatArray
+    level: float
+    near: FloatArray | None
+
+
+def _planes(flat: FlatPart, bounds: FloatArray) -> list[_Plane]:
+    low = float(bounds[0, 2]) / LDU_M
+    planes = [_Plane(np.eye(3), low, None)]
+    tubes, _ = flat.tubes()
+    groups: dict[tuple[float, ...], list[FloatArray]] = {}
+    for position, axis in zip(tubes.positions / LDU_M, tubes.axes, strict=True):
+        level = float(position @ axis)
+        if axis[2] > 0.999 and level - low < _RECESS:
             continue
-        flat_places = position[:2] + (around if primitive.startswith("stud3") else corners)
-        level = low if position[2] - low < _RECESS_M else float(position[2])
-        places.append(np.column_stack([flat_places, np.full(4, level)]))
-    # An opening has half a pitch around it inside the outline, less the slack between real parts.
-    margin = half - 2e-4
-    candidates = np.vstack(places)
-    inside = (candidates[:, :2] >= bounds[0, :2] + margin) & (candidates[:, :2] <= bounds[1, :2] - margin)
-    found = np.unique(np.round(candidates[inside.all(axis=1)], 6), axis=0)
-    if len(found) == 0 and _ORDINARY.match(section.title):
-        found = _small_footprint(bounds)
-    return Connectors(found, np.tile([0.0, 0.0, 1.0], (len(found), 1)))
+        groups.setdefault((*np.round(axis, 3).tolist(), round(level, 1)), []).append(position)
+    for key, ends in groups.items():
+        turn = _upright_turn(np.array(key[:3]))
+        planes.append(_Plane(turn, key[3], (np.array(ends) @ turn.T)[:, :2]))
+    return planes
 
 
-def _small_footprint(bounds: FloatArray) -> FloatArray:
-    """(n, 3) openings of a footprint of 1 x 1 or 1 x 2 studs; (0, 3) for any other."""
-    columns, rows = _cells(bounds)
-    if (columns, rows) not in ((1, 1), (2, 1), (1, 2)):
-        return np.zeros((0, 3))
-    centre = bounds.mean(axis=0)
-    x = (np.arange(columns) - (columns - 1) / 2) * STUD_PITCH_M + centre[0]
-    y = (np.arange(rows) - (rows - 1) / 2) * STUD_PITCH_M + centre[1]
-    return np.array([(a, b, bounds[0, 2]) for a in x for b in y])
+def _upright_turn(axis: FloatArray) -> FloatArray:
+    """(3, 3) rotation that turns ``axis`` to z and, where it can, another coordinate axis to x."""
+    z = axis / np.linalg.norm(axis)
+    x = np.eye(3)[int(np.argmin(np.abs(z)))]
+    x = x - (x @ z) * z
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z])
 
 
 def _cells(bounds: FloatArray) -> tuple[int, int]:

@@ -27,7 +27,7 @@ from jarvis_core.pose import FloatArray, Pose
 
 from jarvis_bricks.geometry import LDU_M, STUD_HEIGHT_M, STUD_RADIUS_M, Connectors, Mesh, PartGeometry
 from jarvis_bricks.mesh_builder import Cylinder, MeshBuilder, Prism, rectangle
-from jarvis_bricks.symmetry import yaw_symmetries
+from jarvis_bricks.symmetry import symmetries
 
 #: kg/m^3.
 ABS_DENSITY = 1050.0
@@ -295,7 +295,8 @@ def parametric_geometry(part: str) -> PartGeometry:
         boxes=_boxes(shape),
         studs=studs,
         antistuds=antistuds,
-        symmetries=yaw_symmetries(points, labels, centre),
+        bores=_connectors(_at(float(shape.corners[:, 2].min()), shape.tubes)),
+        symmetries=symmetries(points, labels, centre),
         symmetry_centre=(float(centre[0]), float(centre[1]), float(centre[2])),
         volume_m3=volume,
         mass_kg=volume * ABS_DENSITY,

@@ -221,8 +221,8 @@ class PartFlattener:
 
     def _moved(self, flat: FlatPart, reference: Reference, *, two_sided: bool) -> FlatPart:
         linear, offset = reference.matrix[:3, :3], reference.matrix[:3, 3]
-        triangles = flat.triangles @ linear.T + offset
-        if (np.linalg.det(linear) < 0) != reference.inverted:
+        triangles = _placed_points(flat.triangles, linear, offset)
+        if (_determinant(linear) < 0) != reference.inverted:
             triangles = triangles[:, ::-1]
         triangle_colours, edge_colours = flat.triangle_colours, flat.edge_colours
         if reference.colour != MAIN_COLOUR:
@@ -236,11 +236,26 @@ class PartFlattener:
             triangle_colours.astype(np.int32),
             flat.two_sided | two_sided,
             flat.stud_triangles,
-            flat.edges @ linear.T + offset,
+            _placed_points(flat.edges, linear, offset),
             edge_colours.astype(np.int32),
-            flat.conditional @ linear.T + offset,
+            _placed_points(flat.conditional, linear, offset),
             tuple(StudPlacement(s.name, s.kind, reference.matrix @ s.matrix) for s in flat.studs),
         )
+
+
+def _placed_points(points: FloatArray, linear: FloatArray, offset: FloatArray) -> FloatArray:
+    """One product for all (…, 3) points: numpy would make one for each triangle."""
+    moved: FloatArray = (points.reshape(-1, 3) @ linear.T + offset).reshape(points.shape)
+    return moved
+
+
+def _determinant(linear: FloatArray) -> float:
+    a, b, c = linear.tolist()
+    return float(
+        a[0] * (b[1] * c[2] - b[2] * c[1])
+        - a[1] * (b[0] * c[2] - b[2] * c[0])
+        + a[2] * (b[0] * c[1] - b[1] * c[0])
+    )
 
 
 def _join(pieces: list[FlatPart]) -> FlatPart:

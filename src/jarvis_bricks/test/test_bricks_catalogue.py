@@ -90,25 +90,41 @@ def test_colours_are_inherited_and_edges_follow(build: Build) -> None:
     assert own.edge_colours.tolist() == [24]
 
 
-def test_studs_and_openings_are_found(build: Build) -> None:
-    """A plate-like cube with a stud on top, one on its front, and a tube that opens at the bottom."""
-    thing = """0 Thing
+#: A hollow 1 x 1 brick: a roof and four walls, 4 LDU thick.
+CUP = """0 Cup
 0 BFC CERTIFY CCW
-1 16 0 10 0 2 0 0 0 1 0 0 0 2 cube.dat
-1 16 0 0 0 1 0 0 0 1 0 0 0 1 stud.dat
-1 16 0 10 -20 1 0 0 0 0 1 0 -1 0 stud.dat
-1 16 0 4 0 1 0 0 0 -4 0 0 0 1 stud4.dat
+1 16 0 2 0 1 0 0 0 0.2 0 0 0 1 cube.dat
+1 16 8 12 0 0.2 0 0 0 1.2 0 0 0 1 cube.dat
+1 16 -8 12 0 0.2 0 0 0 1.2 0 0 0 1 cube.dat
+1 16 0 12 8 1 0 0 0 1.2 0 0 0 0.2 cube.dat
+1 16 0 12 -8 1 0 0 0 1.2 0 0 0 0.2 cube.dat
 """
-    geometry = build(thing=thing, stud=STUD, stud4=TUBE).geometry("thing")
-    assert geometry.studs.positions == pytest.approx(np.array([[0, 0, 0], [0, -0.008, -0.004]]))
+
+
+def test_studs_and_openings_are_found(build: Build) -> None:
+    """A cup with a stud on top and one on its front."""
+    studs = "1 16 0 0 0 1 0 0 0 1 0 0 0 1 stud.dat\n1 16 0 10 -10 1 0 0 0 0 1 0 -1 0 stud.dat\n"
+    geometry = build(thing=CUP + studs, stud=STUD).geometry("thing")
+    assert geometry.studs.positions == pytest.approx(np.array([[0, 0, 0], [0, -0.004, -0.004]]))
     # A stud points to LDraw -y; turned by (x, z, -y) that becomes LDraw +z: our +y.
     assert geometry.studs.axes == pytest.approx(np.array([[0, 0, 1], [0, 1, 0]]), abs=1e-9)
-    assert sorted(map(tuple, np.round(geometry.antistuds.positions, 6).tolist())) == [
-        (x, y, -0.008) for x in (-0.004, 0.004) for y in (-0.004, 0.004)
-    ]
-    assert geometry.bounds == pytest.approx(np.array([[-0.008, -0.008, -0.008], [0.008, 0.008, 0]]))
+    assert geometry.antistuds.positions == pytest.approx(np.array([[0, 0, -0.0096]]))
+    assert geometry.antistuds.axes.tolist() == [[0, 0, 1]]
+    assert geometry.bounds == pytest.approx(np.array([[-0.004, -0.004, -0.0096], [0.004, 0.004, 0]]))
     assert not geometry.physical
     assert "not an ordinary brick" in geometry.not_physical_reason
+
+
+def test_volume_of_a_closed_surface_and_of_an_open_one(build: Build) -> None:
+    stud = np.pi * 0.0024**2 * 0.0016
+    solid = build(
+        thing=f"0 Thing\n0 BFC CERTIFY CCW\n1 16 {UNIT} cube.dat\n1 16 {UNIT} stud.dat\n", stud=STUD
+    )
+    assert solid.geometry("thing").volume_m3 == pytest.approx(EIGHT_MM + stud)
+    # Without its first face the cube is a shell of 5 x 64 mm^2, half of them a wall's inside.
+    lid = CUBE.splitlines()
+    open_box = build(thing="\n".join(lid[:2] + lid[3:])).geometry("thing")
+    assert open_box.volume_m3 == pytest.approx(5 * 0.008**2 / 2 * 0.0012)
 
 
 def test_a_stretched_stud_has_its_foot_below_its_top(build: Build) -> None:

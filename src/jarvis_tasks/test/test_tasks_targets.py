@@ -31,7 +31,7 @@ def test_symmetries_about_their_centre_map_the_shape_onto_itself(part, build, ca
     (target,) = target_objects(task, catalogue, PLATE)
     centre = np.array(target.symmetry_centre)
     openings = catalogue.geometry(part).antistuds.positions
-    corners = _corners(target.object.boxes)
+    corners = catalogue.geometry(part).mesh.vertices
     assert target.symmetries[0] == (0.0, 0.0, 0.0, 1.0)
     for quaternion in target.symmetries:
         turned = Rotation.from_quat(quaternion)
@@ -39,14 +39,3 @@ def test_symmetries_about_their_centre_map_the_shape_onto_itself(part, build, ca
             moved = turned.apply(cloud - centre) + centre
             gaps = np.linalg.norm(moved[:, None] - cloud[None], axis=2).min(axis=1)
             assert gaps.max(initial=0.0) < 1e-4
-
-
-def _corners(boxes):
-    """Of the box around all boxes: the collision boxes of a stair need not be symmetric one by one."""
-    ends = np.concatenate(
-        [b.pose.position + s * np.array(b.size_m)[None] / 2 for b in boxes for s in (-1, 1)]
-    )
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    return np.array(
-        [[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
-    )

@@ -192,6 +192,7 @@ class Document:
         return tuple(f"{s.where(note.line)}: {note.text}" for s in self.sections.values() for note in s.notes)
 
 
+@lru_cache(4096)
 def normalise(name: str) -> str:
     """The form in which LDraw file names are compared: lower case, forward slashes, single spaces."""
     return " ".join(name.lower().replace("\\", "/").split())
