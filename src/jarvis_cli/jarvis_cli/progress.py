@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.progress import Progress
 from rich.progress import track as rich_track
 
 #: Progress goes to stderr, so that stdout can be piped.
@@ -18,6 +19,17 @@ def track[T](items: Sequence[T], what: str) -> Iterator[T]:
         yield from items
     else:
         yield from rich_track(items, description=what, console=console, transient=True)
+
+
+@contextmanager
+def progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """A progress bar (on a terminal); call what it yields with the number of items that are done."""
+    if total < 2 or not console.is_terminal:
+        yield lambda _: None
+        return
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda count: bar.advance(task, count)
 
 
 class Activity:
