@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 
 from jarvis_core.errors import BadInputError
@@ -46,6 +48,12 @@ class ColourTable:
 
     def __init__(self, colours: Iterable[Colour]) -> None:
         self.colours: Mapping[int, Colour] = MappingProxyType({c.code: c for c in colours})
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all colours, as hexadecimal digits."""
+        listed = repr([self.colours[code] for code in sorted(self.colours)])
+        return hashlib.blake2b(listed.encode(), digest_size=16).hexdigest()
 
     @classmethod
     def load(cls, library: LDrawLibrary | None) -> ColourTable:

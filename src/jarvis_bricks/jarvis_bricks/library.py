@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import zipfile
 from collections.abc import Mapping
@@ -40,6 +41,7 @@ class LDrawLibrary:
         self._files: Mapping[str, str] = self._index()
         self._sections: dict[str, Section | None] = {}
         self._final_names: dict[str, str | None] = {}
+        self._digests: dict[str, str] = {}
         if not any(name.startswith("parts/") for name in self._files):
             raise BadInputError(
                 "no LDraw library (no folder 'parts' with files in it)",
@@ -105,6 +107,17 @@ class LDrawLibrary:
                 return current
             current = target
         return None
+
+    def digest(self, name: str) -> str | None:
+        """Of the name and bytes of the file that ``resolve(name)`` reads; None if absent. Errors as ``resolve``."""
+        final = self.final_name(name)
+        if final is None:
+            return None
+        if final not in self._digests:
+            found = self._find(final)
+            data = found[1] if found is not None else b""
+            self._digests[final] = hashlib.blake2b(final.encode() + b"\0" + data, digest_size=16).hexdigest()
+        return self._digests[final]
 
     def low_resolution(self, name: str) -> Section | None:
         """The 8-segment variant (``p/8``) of a primitive, if there is one."""
