@@ -80,7 +80,7 @@ def generate_launch_description():
             DeclareLaunchArgument("results", default_value="results", description="folder for the records"),
             DeclareLaunchArgument(
                 "overview_rate_hz",
-                default_value="3.0",
+                default_value="2.5",
                 description="pictures for the video per simulated second",
             ),
             DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),

@@ -109,7 +109,7 @@ class Cameras(PassiveComponent):
         spec.visual.global_.offheight = max(height for _, height in sizes)
         # Multisampling averages depth over edges: surfaces appear where there are none.
         spec.visual.quality.offsamples = 0
-        spec.visual.quality.shadowsize = 2048
+        spec.visual.quality.shadowsize = 1024
 
     def bind(self, engine: Engine) -> None:
         self._engine = engine

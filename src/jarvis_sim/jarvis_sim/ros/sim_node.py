@@ -83,7 +83,7 @@ class SimNode(Node):
         self._markers = MarkerStream(self)
         rates = [
             self.declare_parameter(n, r).value
-            for n, r in (("camera_rate_hz", 2.0), ("overview_rate_hz", 0.0))
+            for n, r in (("camera_rate_hz", 1.0), ("overview_rate_hz", 0.0))
         ]
         self._cameras = [
             CameraStream(self, "/camera", lambda: SimCamera(self.world).capture(), rates[0], depth=True),

@@ -70,7 +70,7 @@ class RobotStreams:
         self._clock = node.create_publisher(Clock, "/clock", 10)
         self._joints = node.create_publisher(JointState, "/joint_states", 10)
         self._tf = node.create_publisher(TFMessage, "/tf", 10)
-        self._tf_pacer = Pacer(0.02, wall_s=0.02)
+        self._tf_pacer = Pacer(0.02, wall_s=0.05)
         tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
         fixed = {CAMERA_FRAME: camera_pose, "plate": plate_pose}
         tf_static.publish(TFMessage(transforms=[transform(0.0, name, pose) for name, pose in fixed.items()]))
