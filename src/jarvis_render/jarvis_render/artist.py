@@ -12,13 +12,14 @@ from PIL import Image, ImageDraw
 
 from jarvis_render.config import ManualConfig
 from jarvis_render.figures import Figure, triangle_rows
-from jarvis_render.layout import Kind, PageLayout, PageView, brick_corners, count_parts
+from jarvis_render.layout import Kind, PageLayout, PageView, PartsGrid, brick_corners, count_parts
 from jarvis_render.paint import mixed, unit_rgb
-from jarvis_render.pictures import PartPictures, font, shrunk
+from jarvis_render.pictures import PartPictures, fitted_text, font, shrunk
 from jarvis_render.plate import PlateLook, PlateSpan, plate_figure
 from jarvis_render.printed import printed
 from jarvis_render.scene import Canvas, Drawable, Painter, PartSource, Pen, figure_place
 from jarvis_render.soft import SoftLight
+from jarvis_render.view import project
 
 _TEXT_RGB = (30, 34, 40)
 _BOX_FILL, _BOX_EDGE = (232, 241, 250), (150, 176, 204)
@@ -94,7 +95,7 @@ class Artist:
         if number and self._layout.directions[number] != self._layout.directions[number - 1]:
             self._draw_turn_mark(image)
         if callout is not None:
-            self._draw_callout(image, callout, steps[number])
+            self._draw_callout(image, callout, steps, number)
         if self._config.axes_marker:
             self._draw_axes(image)
         return printed(image, self._config, number)
@@ -248,67 +249,70 @@ class Artist:
         draw.text((10 * unit, 6 * unit), text, font=font(size), fill=_TEXT_RGB, stroke_width=unit * 0.6)
         counts = count_parts(step) if number else {}
         if counts:
-            self._draw_parts_list(image, draw, counts)
+            self._draw_parts_list(image, draw, counts, self._layout.grids[number])
         elif number:
-            place = (self._layout.left_px, 18 * unit)
+            place = (self._layout.grids[number].left_px, 18 * unit)
             draw.text(place, "no new bricks", font=font(15 * unit), fill=_TEXT_RGB)
 
     def _draw_parts_list(
-        self, image: Image.Image, draw: ImageDraw.ImageDraw, counts: dict[Kind, int]
+        self, image: Image.Image, draw: ImageDraw.ImageDraw, counts: dict[Kind, int], grid: PartsGrid
     ) -> None:
-        layout, unit = self._layout, self._config.unit
-        cell, top = layout.cell_px, round(6 * unit)
-        columns = min(layout.columns, len(counts))
-        rows = max(1, min(-(-len(counts) // layout.columns), (layout.header_px - top) // cell))
+        unit, cell, top = self._config.unit, grid.cell_px, round(6 * self._config.unit)
         shown = list(counts.items())
-        more = len(shown) - rows * columns
-        if more > 0:
-            shown = shown[: rows * columns - 1]
-        box = (layout.left_px, top, layout.left_px + columns * cell + round(4 * unit), top + rows * cell)
-        draw.rounded_rectangle(
-            box, radius=5 * unit, fill=_BOX_FILL, outline=_BOX_EDGE, width=max(1, round(unit))
-        )
-        size = max(min(9.0, cell * 0.4), min(15 * unit, cell * 0.25))
+        columns, room = min(grid.columns, len(shown)), grid.columns * grid.rows
+        if len(shown) > room:
+            shown = shown[: room - 1]
+        left = grid.left_px
+        box = (left, top, left + columns * cell + round(4 * unit), top + grid.rows * cell)
+        rim = max(1, round(unit))
+        draw.rounded_rectangle(box, radius=5 * unit, fill=_BOX_FILL, outline=_BOX_EDGE, width=rim)
+        text = font(max(min(9.0, cell * 0.4), min(15 * unit, cell * 0.25)))
         for index, (kind, count) in enumerate(shown):
-            left, upper = self._cell(index, cell, top)
-            picture = self._picture(kind)
-            inset = (cell - picture.width) // 2
-            image.paste(picture, (left + inset, upper + round(2 * unit)))
-            place = (left + cell / 2, upper + cell - 3 * unit)
-            draw.text(
-                place, f"{count}x", font=font(size), fill=_TEXT_RGB, anchor="ms", stroke_width=unit * 0.3
-            )
-        if more > 0:
-            left, upper = self._cell(len(shown), cell, top)
-            middle = (left + cell / 2, upper + cell / 2)
-            draw.text(middle, f"+{more + 1}", font=font(size), fill=_TEXT_RGB, anchor="mm")
+            x, y = grid_cell(index, grid, top, unit)
+            picture = self._picture(kind, max(4, round(cell * 0.74)))
+            image.paste(picture, (x + (cell - picture.width) // 2, y + round(2 * unit)))
+            place, rim_px = (x + cell / 2, y + cell - 3 * unit), unit * 0.3
+            draw.text(place, f"{count}x", font=text, fill=_TEXT_RGB, anchor="ms", stroke_width=rim_px)
+        if len(shown) < len(counts):
+            x, y = grid_cell(len(shown), grid, top, unit)
+            more = f"+{len(counts) - len(shown)}"
+            draw.text((x + cell / 2, y + cell / 2), more, font=text, fill=_TEXT_RGB, anchor="mm")
 
-    def _cell(self, index: int, cell: int, top: int) -> tuple[int, int]:
-        row, column = divmod(index, self._layout.columns)
-        return self._layout.left_px + round(2 * self._config.unit) + column * cell, top + row * cell
-
-    def _picture(self, kind: Kind) -> Image.Image:
-        size = max(4, round(self._layout.cell_px * 0.74))
+    def _picture(self, kind: Kind, size_px: int) -> Image.Image:
         scale = max(self._layout.view.px_per_m, self._config.unit * _NOMINAL_STUD_PX / STUD_PITCH_M)
-        return self._pictures.draw(kind, size, scale, _BOX_FILL)
+        return self._pictures.draw(kind, size_px, scale, _BOX_FILL)
 
-    def _draw_callout(self, image: Image.Image, callout: Callout, new: Sequence[Drawable]) -> None:
-        """The submodel by itself, in the lower right corner, which the plate's outline leaves free."""
-        config, unit = self._config, self._config.unit
-        side = round(min(config.width, config.height) * 0.27)
-        text, head = font(11 * unit), round(16 * unit)
-        left, top = config.width - side - round(6 * unit), config.height - side - head - round(6 * unit)
+    def _callout_place(
+        self, size: tuple[int, int], number: int, bricks: Sequence[Drawable]
+    ) -> tuple[int, int]:
+        """Left and top of a box in the right corner, above or below, where it hides least."""
+        config, grid = self._config, self._layout.grids[number]
+        margin = round(6 * config.unit)
+        left = config.width - size[0] - margin
+        tops = (grid.rows * grid.cell_px + 3 * margin, config.height - size[1] - margin)
+        middles = np.array([brick_corners(brick, self._parts).mean(axis=0) for brick in bricks])
+        span = self._layout.spans[number]
+        weights = np.concatenate([np.full(len(middles), 5.0), np.ones(len(span.cells()))])
+        u, v = project(self._view, np.concatenate([middles.reshape(-1, 3), span.cells()])).T
+        hidden = [float(weights[(u > left) & (v > top) & (v < top + size[1])].sum()) for top in tops]
+        return left, tops[0] if hidden[0] < hidden[1] else tops[1]
+
+    def _draw_callout(
+        self, image: Image.Image, callout: Callout, steps: Sequence[Sequence[Drawable]], number: int
+    ) -> None:
+        """The submodel by itself in a box."""
+        config, unit, new = self._config, self._config.unit, steps[number]
+        side, head = round(min(config.width, config.height) * 0.27), round(16 * unit)
+        standing = [brick for step in steps[: number + 1] for brick in step]
+        left, top = self._callout_place((side, side + head), number, standing)
         draw = ImageDraw.Draw(image)
         box = (left, top, left + side, top + side + head)
-        draw.rounded_rectangle(
-            box, 5 * unit, fill=_CALLOUT_FILL, outline=_CALLOUT_EDGE, width=max(1, round(1.5 * unit))
-        )
+        rim = max(1, round(1.5 * unit))
+        draw.rounded_rectangle(box, 5 * unit, fill=_CALLOUT_FILL, outline=_CALLOUT_EDGE, width=rim)
         words = callout.title if callout.count < 2 else f"{callout.count}x {callout.title}"
-        while len(words) > 4 and draw.textlength(words, font=text) > side - 8 * unit:
-            words = words[:-2].rstrip(" .…") + "…"
-        draw.text((left + 5 * unit, top + 2 * unit), words, font=text, fill=_TEXT_RGB)
+        fitted_text(draw, (left + 5 * unit, top + 2 * unit), words, 11 * unit, side - 10 * unit, _TEXT_RGB)
         inner = max(8, side - round(8 * unit))
-        direction = self._layout.directions[0]
+        direction = self._layout.directions[number]
         picture = self._pictures.group(callout.built, new, (inner, inner), direction, _CALLOUT_FILL)
         image.paste(picture, (left + round(4 * unit), top + head))
 
@@ -338,6 +342,12 @@ class Artist:
         for name, rgb, step in zip("xyz", _AXIS_RGB, steps, strict=True):
             draw.line([tuple(origin), tuple(origin + 26 * step)], fill=rgb, width=max(1, round(2 * unit)))
             draw.text(tuple(origin + 34 * step), name, font=font(12 * unit), fill=rgb, anchor="mm")
+
+
+def grid_cell(index: int, grid: PartsGrid, top: int, unit: float) -> tuple[int, int]:
+    """Left and top of a picture of the parts list."""
+    row, column = divmod(index, grid.columns)
+    return grid.left_px + round(2 * unit) + column * grid.cell_px, top + row * grid.cell_px
 
 
 def _dashed_box(brick: Drawable, parts: PartSource, view: PageView) -> FloatArray:

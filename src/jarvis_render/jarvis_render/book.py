@@ -17,7 +17,7 @@ from jarvis_render.config import ManualConfig
 from jarvis_render.gl import GlContext, shared_context
 from jarvis_render.pages import encode_png
 from jarvis_render.paint import Palette
-from jarvis_render.pictures import PartPictures, font
+from jarvis_render.pictures import PartPictures, fitted_text, font
 from jarvis_render.scene import Painter, PartSource
 
 _INK, _PALE, _WHITE = (30, 34, 40), (110, 116, 124), (255, 255, 255)
@@ -39,10 +39,10 @@ def cover(
     unit = config.unit
     image = Image.new("RGB", (config.width, config.height), _WHITE)
     draw = ImageDraw.Draw(image)
-    _fitted(
+    fitted_text(
         draw, (24 * unit, 22 * unit), title or "Building manual", 34 * unit, config.width - 48 * unit, _INK
     )
-    _fitted(draw, (24 * unit, 66 * unit), counts, 16 * unit, config.width - 48 * unit, _PALE)
+    fitted_text(draw, (24 * unit, 66 * unit), counts, 16 * unit, config.width - 48 * unit, _PALE)
     picture = Image.open(io.BytesIO(last_page)).convert("RGB")
     # The page's own header is left off.
     top = round(picture.height * 0.2)
@@ -50,8 +50,10 @@ def cover(
     picture.thumbnail((round(config.width * 0.94), round(config.height * 0.7)), Image.Resampling.LANCZOS)
     image.paste(picture, ((config.width - picture.width) // 2, round(96 * unit)))
     said = " - ".join(text for text in (author, licence) if text)
-    _fitted(draw, (24 * unit, config.height - 44 * unit), said, 11 * unit, config.width - 48 * unit, _PALE)
-    _fitted(
+    fitted_text(
+        draw, (24 * unit, config.height - 44 * unit), said, 11 * unit, config.width - 48 * unit, _PALE
+    )
+    fitted_text(
         draw, (24 * unit, config.height - 26 * unit), _ATTRIBUTION, 10 * unit, config.width - 48 * unit, _PALE
     )
     return image
@@ -95,9 +97,9 @@ def parts_pages(
                     )
                     width = cell_width - 6 * unit
                     words = " ".join(count.description.split())
-                    _fitted(draw, (left, top + size + 4 * unit), words, 9.5 * unit, width, _INK)
+                    fitted_text(draw, (left, top + size + 4 * unit), words, 9.5 * unit, width, _INK)
                     named = f"{count.colour_name} - {count.part}"
-                    _fitted(draw, (left, top + size + 17 * unit), named, 9 * unit, width, _PALE)
+                    fitted_text(draw, (left, top + size + 17 * unit), named, 9 * unit, width, _PALE)
                 pages.append(page)
         finally:
             pictures.release()
@@ -168,9 +170,9 @@ def colour_chart(
                 chart.paste(
                     pictures.draw((part, colour.code), cell - 20, math.inf, _WHITE), (left + 10, top + 4)
                 )
-                _fitted(draw, (left + 5, top + cell - 14), str(colour.code), 13, cell - 10, _INK)
-                _fitted(draw, (left + 5, top + cell + 2), colour.words, 10, cell - 10, _PALE)
-                _fitted(draw, (left + 5, top + cell + 14), _material(colour), 9, cell - 10, _PALE)
+                fitted_text(draw, (left + 5, top + cell - 14), str(colour.code), 13, cell - 10, _INK)
+                fitted_text(draw, (left + 5, top + cell + 2), colour.words, 10, cell - 10, _PALE)
+                fitted_text(draw, (left + 5, top + cell + 14), _material(colour), 9, cell - 10, _PALE)
         finally:
             pictures.release()
     return encode_png(chart)
@@ -181,20 +183,3 @@ def _material(colour: Colour) -> str:
     if colour.alpha < 255:
         words.append("transparent")
     return ", ".join(words)
-
-
-def _fitted(
-    draw: ImageDraw.ImageDraw,
-    place: tuple[float, float],
-    text: str,
-    size: float,
-    width: float,
-    fill: tuple[int, int, int],
-) -> None:
-    """Text that is cut where it doesn't fit."""
-    chosen = font(size)
-    if draw.textlength(text, font=chosen) > width:
-        while text and draw.textlength(f"{text}…", font=chosen) > width:
-            text = text[:-1]
-        text = f"{text.rstrip()}…"
-    draw.text(place, text, font=chosen, fill=fill)

@@ -24,6 +24,22 @@ Kind = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
+class PartsGrid:
+    """Where the pictures of a parts list go.
+
+    Attributes:
+        cell_px: size of one picture with its count.
+        columns, rows: pictures side by side and one below the other; what doesn't fit is only counted.
+        left_px: where the list starts.
+    """
+
+    cell_px: int
+    columns: int
+    rows: int
+    left_px: int
+
+
+@dataclass(frozen=True, slots=True)
 class PageLayout:
     """Pixels are those of the finished page.
 
@@ -32,20 +48,14 @@ class PageLayout:
         directions: the sides that the pages are seen from.
         spans: the pieces of plate shown, one per page.
         plate_studs: size of the whole plate.
-        cell_px: size of one picture of the parts list.
-        columns: pictures side by side.
-        header_px: height of the strip that holds step number and parts list.
-        left_px: where the parts list starts.
+        grids: of the parts lists, one per page.
     """
 
     views: tuple[PageView, ...]
     directions: tuple[Direction, ...]
     spans: tuple[PlateSpan, ...]
     plate_studs: tuple[int, int]
-    cell_px: int
-    columns: int
-    header_px: int
-    left_px: int
+    grids: tuple[PartsGrid, ...]
 
     @property
     def view(self) -> PageView:
@@ -93,16 +103,16 @@ def plan_pages(
         raise BadInputError("a manual needs at least one brick")
     clouds = [np.concatenate(step) if step else np.zeros((0, 3)) for step in corners]
 
-    left = round(78 * config.unit)
-    cell, columns, rows = _parts_grid([len(count_parts(step)) for step in steps[1:]], left, config)
-    header = rows * cell + round(12 * config.unit)
+    kinds = [len(count_parts(step)) if number else 0 for number, step in enumerate(steps)]
+    grids = tuple(parts_grid(count, config) for count in kinds)
     pad = 6 * config.unit
-    area = (pad, header + pad, config.width - pad, config.height - pad)
     chosen = tuple(directions) if directions is not None else (usual_direction(config),) * len(steps)
     views: list[PageView] = []
     spans: list[PlateSpan] = []
     for first, last in _stretches(clouds) if config.closer else [(0, len(steps) - 1)]:
         cloud = np.concatenate(clouds[: last + 1])
+        header = max(grid.rows * grid.cell_px for grid in grids[first : last + 1]) + round(12 * config.unit)
+        area = (pad, header + pad, config.width - pad, config.height - pad)
         span = PlateSpan.around(cloud, config.margin_studs, plate_studs)
         slab = span.corners()
         everything = np.concatenate([cloud, slab, slab - [0.0, 0.0, plate_thickness_m]])
@@ -110,7 +120,7 @@ def plan_pages(
         by_direction = _views(everything, area, set(mine), config)
         views += [by_direction[direction] for direction in mine]
         spans += [span] * len(mine)
-    return PageLayout(tuple(views), chosen, tuple(spans), plate_studs, cell, columns, header, left)
+    return PageLayout(tuple(views), chosen, tuple(spans), plate_studs, grids)
 
 
 def _stretches(clouds: Sequence[FloatArray]) -> list[tuple[int, int]]:
@@ -162,16 +172,17 @@ def _stud_foreshortening(config: ManualConfig) -> float:
     return math.hypot(math.cos(longitude), math.sin(longitude) * math.sin(math.radians(config.latitude_deg)))
 
 
-def _parts_grid(counts: Sequence[int], left: int, config: ManualConfig) -> tuple[int, int, int]:
-    """Cell size, columns and rows with which the longest parts list fits."""
-    longest = max(counts, default=0)
-    cell = round(config.part_cell_px * config.unit)
-    smallest = max(4, round(16 * config.unit))
+def parts_grid(count: int, config: ManualConfig) -> PartsGrid:
+    """The largest pictures with which a list of so many kinds of parts fits."""
+    left = round(78 * config.unit)
+    cell = max(4, round(config.part_cell_px * config.unit))
+    smallest = max(4, round(22 * config.unit))
     while True:
         columns = max(1, (config.width - left - round(8 * config.unit)) // cell)
-        rows = max(1, math.ceil(longest / columns))
+        rows = max(1, math.ceil(count / columns))
         if rows * cell <= config.max_header * config.height or cell <= smallest:
-            return cell, columns, min(rows, max(1, int(0.6 * config.height) // cell))
+            most = max(1, int(0.5 * config.height) // cell)
+            return PartsGrid(cell, columns, min(rows, most), left)
         cell -= 1
 
 

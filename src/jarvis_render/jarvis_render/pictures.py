@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from jarvis_bricks.geometry import STUD_PITCH_M
 from jarvis_core.pose import Pose
-from PIL import Image, ImageFont
+from PIL import Image, ImageDraw, ImageFont
 
 from jarvis_render.config import ManualConfig
 from jarvis_render.layout import Kind, brick_corners, usual_direction
@@ -108,3 +108,20 @@ def font(size: float) -> ImageFont.FreeTypeFont:
     if not isinstance(loaded, ImageFont.FreeTypeFont):
         raise RuntimeError("Pillow was built without FreeType: install the wheel from PyPI")
     return loaded
+
+
+def fitted_text(
+    draw: ImageDraw.ImageDraw,
+    place: tuple[float, float],
+    text: str,
+    size: float,
+    width: float,
+    fill: tuple[int, int, int],
+) -> None:
+    """Text that is cut where it doesn't fit."""
+    chosen = font(size)
+    if draw.textlength(text, font=chosen) > width:
+        while text and draw.textlength(f"{text}…", font=chosen) > width:
+            text = text[:-1]
+        text = f"{text.rstrip()}…"
+    draw.text(place, text, font=chosen, fill=fill)

@@ -34,6 +34,11 @@ class PlateSpan:
         low, high = np.clip(low, -half, half - 1), np.clip(high, -half + 1, half)
         return cls(int(low[0]), int(high[0]), int(low[1]), int(high[1]))
 
+    def cells(self) -> FloatArray:
+        """(n, 3) metres, middles of all studs on the top surface."""
+        xs, ys = np.meshgrid(np.arange(self.x0, self.x1) + 0.5, np.arange(self.y0, self.y1) + 0.5)
+        return np.stack([xs.ravel(), ys.ravel(), np.zeros(xs.size)], axis=1) * STUD_PITCH_M
+
     def corners(self) -> FloatArray:
         """(4, 3) metres, on the top surface."""
         xs, ys = (self.x0, self.x1), (self.y0, self.y1)
@@ -112,11 +117,6 @@ def _axis_line(span: PlateSpan, axis: int) -> FloatArray:
     return line
 
 
-def _stud_centres(span: PlateSpan) -> FloatArray:
-    xs, ys = np.meshgrid(np.arange(span.x0, span.x1) + 0.5, np.arange(span.y0, span.y1) + 0.5)
-    return np.stack([xs.ravel(), ys.ravel(), np.zeros(xs.size)], axis=1) * STUD_PITCH_M
-
-
 def _circle(
     start: float = 0.0, stop: float = 2 * np.pi, sides: int = _STUD_SIDES, z: float = 0.0
 ) -> FloatArray:
@@ -135,7 +135,7 @@ def _stud_faces(span: PlateSpan) -> FloatArray:
     ]
     lid = [[head[0], head[i], head[i + 1]] for i in range(1, _STUD_SIDES - 1)]
     one = np.array(sides + lid)
-    triangles: FloatArray = (_stud_centres(span)[:, None, None] + one[None]).reshape(-1, 3, 3)
+    triangles: FloatArray = (span.cells()[:, None, None] + one[None]).reshape(-1, 3, 3)
     return triangles
 
 
@@ -147,5 +147,5 @@ def _stud_lines(span: PlateSpan, axes: FloatArray) -> FloatArray:
     rings = np.concatenate([np.stack([ring[:-1], ring[1:]], axis=1) for ring in (head, foot)])
     up = np.array([0.0, 0.0, STUD_HEIGHT_M])
     one = np.concatenate([rings, [[foot[0], foot[0] + up], [foot[-1], foot[-1] + up]]])
-    lines: FloatArray = (_stud_centres(span)[:, None, None] + one[None]).reshape(-1, 2, 3)
+    lines: FloatArray = (span.cells()[:, None, None] + one[None]).reshape(-1, 2, 3)
     return lines

@@ -193,8 +193,9 @@ def light_directions() -> FloatArray:
         rows.append([*(towards / np.linalg.norm(towards)), _LAMP_SHARE / _LAMPS])
     sky = _LIGHTS - _LAMPS
     for i in range(sky):
-        # A spiral over the upper half of the sphere, denser towards the zenith.
-        height = np.sqrt((i + 0.6) / sky)
+        # A spiral over the upper half of the sphere, denser towards the zenith and without the horizon,
+        # whose light would throw shadows without end.
+        height = np.sqrt(0.15 + 0.85 * (i + 0.6) / sky)
         angle = i * np.pi * (3 - np.sqrt(5))
         flat = np.sqrt(1 - height**2)
         rows.append([flat * np.cos(angle), flat * np.sin(angle), height, _SKY_SHARE / sky * 1.5])

@@ -171,8 +171,10 @@ def test_a_long_parts_list_shrinks_to_its_share_of_the_page(put, parts, plate, c
     colours = [code for code in COLOURS.colours if code not in (16, 24)][:60]
     steps = [[], [put("3005", code, i % 20 - 10.5, i // 20 + 0.5) for i, code in enumerate(colours)]]
     layout = plan_pages(steps, plate.studs, plate.thickness_m, parts, config)
-    assert layout.header_px <= config.max_header * config.height + 20
-    assert layout.columns * -(-layout.header_px // layout.cell_px) >= 60
+    grid = layout.grids[1]
+    assert grid.rows * grid.cell_px <= config.max_header * config.height
+    assert grid.columns * grid.rows >= 60
+    assert grid.cell_px < layout.grids[0].cell_px
 
 
 def test_the_words_about_the_axes_say_where_points_are(put, parts, plate, config):
