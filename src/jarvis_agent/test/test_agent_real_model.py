@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from jarvis_agent.baselines.oracle import Oracle
-from jarvis_bricks import LDrawLibrary, PartCatalogue, read_assembly
 from jarvis_core.config import load_default
 from jarvis_episode.runner import run_episode
 from jarvis_episode.settings import Settings
@@ -18,6 +17,8 @@ from jarvis_tasks.config import TasksConfig
 from jarvis_tasks.filters import CellLimits
 from jarvis_tasks.manual import make_manual
 from jarvis_tasks.select import find_segments
+
+from jarvis_bricks import LDrawLibrary, PartCatalogue, read_assembly
 
 
 def models() -> list[Path]:
