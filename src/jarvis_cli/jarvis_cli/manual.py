@@ -30,6 +30,7 @@ from jarvis_tasks.manual import manual_steps, model_hints, model_on_plate, model
 from jarvis_tasks.store import TASK_FILE, load_task
 from PIL import Image
 
+from jarvis_cli.parser import Commands, add_command
 from jarvis_cli.progress import progress
 from jarvis_cli.sources import add_library_option, read_model
 
@@ -40,23 +41,22 @@ _MARK = "axes.txt"
 
 STYLES_HELP = "classic (default), line_art, photo, faded, scan, or another one of config/manual.yaml"
 
-EXAMPLES = """examples:
-  jarvis manual render house
-  jarvis manual render model.mpd --style photo --size 1024 --format pdf
-  jarvis manual render tasks/house-s02-s04 --style scan --seed 7
-  jarvis manual part 3001 --colour 4 --out brick.png
-  jarvis manual colours --out colours.png"""
+EXAMPLES = """
+jarvis manual render house
+jarvis manual part 3001 --colour 4 --out brick.png
+jarvis manual colours --out colours.png
+"""
+RENDER_EXAMPLES = """
+jarvis manual render house
+jarvis manual render model.mpd --style photo --size 1024 --format pdf
+jarvis manual render tasks/house-s02-s04 --style scan --seed 7
+"""
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "manual",
-        help="draw building manuals, parts and colours",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_parser(commands: Commands) -> None:
+    parser = add_command(commands, "manual", "draw building manuals, parts and colours", EXAMPLES)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    render = actions.add_parser("render", help="the manual of a model or a task")
+    render = add_command(actions, "render", "the manual of a model or a task", RENDER_EXAMPLES)
     render.add_argument("source", help="a .ldr or .mpd file, the name of a shipped model, or a task folder")
     render.add_argument("--style", default="classic", help=STYLES_HELP)
     render.add_argument("--size", default="512", metavar="N|WxH", help="pixels of a page (default 512)")
@@ -70,14 +70,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     render.add_argument("--jobs", type=int, default=0, help="processes (default: one per core)")
     add_library_option(render)
     render.set_defaults(run=run_render)
-    part = actions.add_parser("part", help="a picture of one part")
+    part = add_command(
+        actions, "part", "a picture of one part", "jarvis manual part 3001 --colour 4 --out brick.png"
+    )
     part.add_argument("part", help="part number, e.g. 3001")
     part.add_argument("--colour", type=int, default=4, help="LDraw code (default 4, red)")
     part.add_argument("--size", type=int, default=256, help="pixels (default 256)")
     part.add_argument("--out", type=Path, default=Path("part.png"))
     add_library_option(part)
     part.set_defaults(run=run_part)
-    chart = actions.add_parser("colours", help="a chart of all colours")
+    chart = add_command(
+        actions, "colours", "a chart of all colours", "jarvis manual colours --out colours.png"
+    )
     chart.add_argument("--part", default="3003", help="part that shows them (default 3003)")
     chart.add_argument("--out", type=Path, default=Path("colours.png"))
     add_library_option(chart)

@@ -48,8 +48,10 @@ def run(options: argparse.Namespace) -> int:
     page = write_episode_page(result.folder)
     print(table(result.score))
     print(headline(result.score))
+    print(f"{result.record.outcome}: {result.record.outcome_message}")
     print(f"record: {result.folder}\npage:   {page}")
-    return 0
+    # A policy's failure is a score; only a cell's is an error.
+    return 1 if result.record.outcome == "cell_error" else 0
 
 
 def play(task_folder: Path, agent: str, seed: int, out: Path, catalogue: PartCatalogue) -> EpisodeResult:

@@ -8,10 +8,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jarvis_agent.registry import POLICIES
 from jarvis_cli.__main__ import main, make_parser
+from jarvis_core.ports import Tools
 from jarvis_episode.recording.folder import finished, read_score
+from jarvis_sim.engine import WorldError
+from jarvis_sim.world import SimWorld
 from jarvis_tasks.store import load_manual, load_task
 
 MODELS = ("bridge", "duck", "house")
@@ -115,6 +120,51 @@ def test_run_leaves_a_record_a_score_and_a_page(
     assert read_score(folder).score == 0.0
     assert f"record: {folder}" in told.out
     assert f"page:   {folder / 'report.html'}" in told.out
+    assert "finished: the policy ended" in told.out
     assert "not comparable with published results" in told.out
     assert (folder / "report.html").stat().st_size > 10_000
     assert told.err == ""
+
+
+class Quits:
+    """Crashes, or breaks the cell, as the error says."""
+
+    name = "quits"
+    privileged = False
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def run(self, tools: Tools) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "line", "status"),
+    [
+        (RuntimeError("no idea"), "crashed: RuntimeError: no idea", 0),
+        (WorldError("it blew up"), "cell_error: it blew up", 1),
+    ],
+)
+def test_run_tells_how_an_episode_ended(
+    error: Exception,
+    line: str,
+    status: int,
+    task_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(POLICIES, "quits", lambda: Quits(error))
+    if status:
+        monkeypatch.setattr(SimWorld, "advance", breaks(error))
+        monkeypatch.setattr(Quits, "run", lambda self, tools: None)
+    assert main(["run", str(task_folder), "--agent", "quits", "--out", str(tmp_path)]) == status
+    assert line in capsys.readouterr().out.splitlines()
+
+
+def breaks(error: Exception) -> Any:
+    def advance(self: SimWorld, seconds: float) -> None:
+        raise error
+
+    return advance

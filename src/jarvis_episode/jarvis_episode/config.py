@@ -13,6 +13,7 @@ class EpisodeConfig(Config, frozen=True):
             reduces the score beyond it).
         hard_stop_factor: the episode ends at this many budgets.
         max_calls: of skills.
+        max_wall_s: of the wall clock, for a policy that only looks and thinks.
         state_rate_hz: rate of the recorded true states.
         video_fps, video_speed: pictures a second of the video, and how much faster than life it runs.
         camera_rate_hz: rate of the recorded camera pictures.
@@ -22,6 +23,7 @@ class EpisodeConfig(Config, frozen=True):
     budget_brick_s: float
     hard_stop_factor: float
     max_calls: int
+    max_wall_s: float
     state_rate_hz: float
     video_fps: int
     video_speed: float

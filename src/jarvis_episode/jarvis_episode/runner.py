@@ -168,6 +168,7 @@ class _Episode:
             lambda: self._cell.world.time_s,
             limit_s=limits.hard_stop_factor * self.budget_s,
             max_calls=limits.max_calls,
+            max_wall_s=limits.max_wall_s,
         )
 
     def _run_skill(self, goal: SkillGoal) -> SkillResult:

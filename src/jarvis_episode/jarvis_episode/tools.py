@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 
@@ -45,6 +46,7 @@ class Ledger:
         clock: the cell's time in seconds.
         limit_s: simulated seconds after which the episode is over.
         max_calls: calls after which it is over.
+        max_wall_s: seconds of the wall clock after which it is over (noticed at the next call or look).
 
     Attributes:
         ending: ``stopped`` or ``cell_error`` with the reason, as soon as one of them is certain.
@@ -57,12 +59,15 @@ class Ledger:
         *,
         limit_s: float,
         max_calls: int,
+        max_wall_s: float = math.inf,
     ) -> None:
         self._run = run
         self._clock = clock
         self._start_s = clock()
         self._limit_s = limit_s
         self._max_calls = max_calls
+        self._max_wall_s = max_wall_s
+        self._wall_start = time.monotonic()
         self.calls: list[CallRecord] = []
         self.ending: Ending | None = None
 
@@ -79,15 +84,16 @@ class Ledger:
             BadInputError: a value of the goal is of the wrong kind or no number; it is not performed.
         """
         goal = checked_goal(goal)
-        self._check_limits()
-        start_s, wall_start = self._clock(), time.monotonic()
+        start_s, wall_start = self.read(self._clock), time.monotonic()
+        self._check_limits(start_s - self._start_s)
+        failure: Exception | None = None
         try:
-            result, failure = self._run(goal), None
+            result, end_s = self._run(goal), self._clock()
         except Exception as error:
             logger.exception("the cell failed")
-            result, failure = SkillResult(Status.INTERNAL_ERROR, _words(error), {}), error
+            failure, result, end_s = error, SkillResult(Status.INTERNAL_ERROR, _words(error), {}), start_s
         wall_s = time.monotonic() - wall_start
-        self.calls.append(CallRecord(len(self.calls), goal, result, start_s, self._clock(), wall_s))
+        self.calls.append(CallRecord(len(self.calls), goal, result, start_s, end_s, wall_s))
         if failure is not None:
             raise self._over("cell_error", _words(failure)) from failure
         return result
@@ -101,9 +107,8 @@ class Ledger:
             logger.exception("the cell failed")
             raise self._over("cell_error", _words(error)) from error
 
-    def _check_limits(self) -> None:
-        self._check_ended()
-        if self.time_s >= self._limit_s:
+    def _check_limits(self, time_s: float) -> None:
+        if time_s >= self._limit_s:
             raise self._over("stopped", f"the hard limit of {self._limit_s:.0f} simulated seconds is reached")
         if len(self.calls) >= self._max_calls:
             raise self._over("stopped", f"the limit of {self._max_calls} calls is reached")
@@ -111,6 +116,8 @@ class Ledger:
     def _check_ended(self) -> None:
         if self.ending is not None:
             raise EpisodeOverError(self.ending[1])
+        if time.monotonic() - self._wall_start >= self._max_wall_s:
+            raise self._over("stopped", f"the limit of {self._max_wall_s:.0f} s on the wall clock is reached")
 
     def _over(self, outcome: str, message: str) -> EpisodeOverError:
         self.ending = (outcome, message)

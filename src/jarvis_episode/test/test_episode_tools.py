@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+import time
 from typing import Any
 from unittest.mock import Mock, create_autospec
 
@@ -161,6 +161,39 @@ def test_the_hard_limit_of_time() -> None:
     assert len(cell.goals) == 2
 
 
+def test_the_limit_of_the_wall_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking costs no simulated time: a policy may do it for ever."""
+    cell = Cell()
+    now = [time.monotonic()]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    ledger = Ledger(cell.run, lambda: cell.now_s, limit_s=100.0, max_calls=10, max_wall_s=60.0)
+    tools = EpisodeTools(ledger, BRIEF, cell.observe)
+    tools.observe()
+    now[0] += 59.0
+    tools.home()
+    now[0] += 1.5
+    with pytest.raises(EpisodeOverError, match="60 s on the wall clock"):
+        tools.observe()
+    with pytest.raises(EpisodeOverError, match="60 s on the wall clock"):
+        tools.home()
+    assert ledger.ending == ("stopped", "the limit of 60 s on the wall clock is reached")
+
+
+def test_a_clock_that_stops_is_not_the_policys_fault() -> None:
+    cell = Cell()
+    clock = Mock(
+        side_effect=[5.0, 5.0, TimeoutError("nothing on /joint_states"), TimeoutError("still nothing")]
+    )
+    ledger = Ledger(cell.run, clock, limit_s=100.0, max_calls=10)
+    tools = EpisodeTools(ledger, BRIEF, cell.observe)
+    assert run_policy(Scripted(swallows_all), tools) == (
+        "cell_error",
+        "TimeoutError: nothing on /joint_states",
+    )
+    (call,) = ledger.calls
+    assert (call.start_s, call.end_s) == (5.0, 5.0)
+
+
 def raises(error: BaseException) -> Any:
     def act(tools: Tools) -> None:
         raise error
@@ -224,7 +257,7 @@ def test_a_call_that_broke_the_cell_is_written_down() -> None:
     assert call.goal == HomeGoal()
 
 
-def test_the_record_says_where_it_is(tmp_path: Path) -> None:
-    """The words of an ending are one line, fit for a table."""
+def test_an_ending_is_one_line() -> None:
+    """Fit for a table."""
     ending = run_policy(Scripted(raises(RefusedError("two\nlines", where="x"))), Cell().tools)
     assert "\n" not in ending[1]
