@@ -58,7 +58,7 @@ class SkillExecutor:
             status, message, facts = self._outcome(goal)
             facts["duration_s"] = self._context.robot.time_s - start_s
         except Exception as error:
-            logger.exception("the robot's clock does not answer")
+            logger.exception("the robot does not answer")
             status, message, facts = self._bug(error)
         facts.setdefault("held", self._context.held is not None)
         return SkillResult(status, message, facts)
