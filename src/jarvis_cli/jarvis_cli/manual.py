@@ -22,7 +22,7 @@ from jarvis_core.errors import BadInputError
 from jarvis_core.files import write_bytes, write_text
 from jarvis_core.manual import ManualPage, PartCount
 from jarvis_render.book import colour_chart, contact_sheet, cover, parts_pages, write_pdf
-from jarvis_render.config import ManualConfig
+from jarvis_render.config import MAX_PAGE_PX, MIN_PAGE_PX, ManualConfig
 from jarvis_render.layout import PageLayout, axes_text, count_parts
 from jarvis_render.pages import PageHints, encode_png, plan_manual, render_pages, render_part
 from jarvis_render.scene import Drawable
@@ -30,7 +30,6 @@ from jarvis_tasks.manual import manual_steps, model_hints, model_on_plate, model
 from jarvis_tasks.store import TASK_FILE, load_task
 from PIL import Image
 
-from jarvis_cli.parser import Commands, add_command
 from jarvis_cli.progress import progress
 from jarvis_cli.sources import add_library_option, read_model
 
@@ -41,22 +40,23 @@ _MARK = "axes.txt"
 
 STYLES_HELP = "classic (default), line_art, photo, faded, scan, or another one of config/manual.yaml"
 
-EXAMPLES = """
-jarvis manual render house
-jarvis manual part 3001 --colour 4 --out brick.png
-jarvis manual colours --out colours.png
-"""
-RENDER_EXAMPLES = """
-jarvis manual render house
-jarvis manual render model.mpd --style photo --size 1024 --format pdf
-jarvis manual render tasks/house-s02-s04 --style scan --seed 7
-"""
+EXAMPLES = """examples:
+  jarvis manual render house
+  jarvis manual render model.mpd --style photo --size 1024 --format pdf
+  jarvis manual render tasks/house-s02-s04 --style scan --seed 7
+  jarvis manual part 3001 --colour 4 --out brick.png
+  jarvis manual colours --out colours.png"""
 
 
-def add_parser(commands: Commands) -> None:
-    parser = add_command(commands, "manual", "draw building manuals, parts and colours", EXAMPLES)
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "manual",
+        help="draw building manuals, parts and colours",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    render = add_command(actions, "render", "the manual of a model or a task", RENDER_EXAMPLES)
+    render = actions.add_parser("render", help="the manual of a model or a task")
     render.add_argument("source", help="a .ldr or .mpd file, the name of a shipped model, or a task folder")
     render.add_argument("--style", default="classic", help=STYLES_HELP)
     render.add_argument("--size", default="512", metavar="N|WxH", help="pixels of a page (default 512)")
@@ -70,18 +70,14 @@ def add_parser(commands: Commands) -> None:
     render.add_argument("--jobs", type=int, default=0, help="processes (default: one per core)")
     add_library_option(render)
     render.set_defaults(run=run_render)
-    part = add_command(
-        actions, "part", "a picture of one part", "jarvis manual part 3001 --colour 4 --out brick.png"
-    )
+    part = actions.add_parser("part", help="a picture of one part")
     part.add_argument("part", help="part number, e.g. 3001")
     part.add_argument("--colour", type=int, default=4, help="LDraw code (default 4, red)")
     part.add_argument("--size", type=int, default=256, help="pixels (default 256)")
     part.add_argument("--out", type=Path, default=Path("part.png"))
     add_library_option(part)
     part.set_defaults(run=run_part)
-    chart = add_command(
-        actions, "colours", "a chart of all colours", "jarvis manual colours --out colours.png"
-    )
+    chart = actions.add_parser("colours", help="a chart of all colours")
     chart.add_argument("--part", default="3003", help="part that shows them (default 3003)")
     chart.add_argument("--out", type=Path, default=Path("colours.png"))
     add_library_option(chart)
@@ -123,7 +119,10 @@ def page_config(options: argparse.Namespace) -> ManualConfig:
     width, height = parse_size(options.size)
     config = load_default("manual", ManualConfig).styled(options.style)
     changes: dict[str, Any] = {"width": width, "height": height, "seed": options.seed}
-    changes |= {"arrows": options.arrows or config.arrows, "closer": not options.same_scale}
+    changes["arrows"] = options.arrows or config.arrows
+    if not options.same_scale:
+        # Just enough plate around the model to stand on: what is built is shown as large as it fits.
+        changes |= {"closer": True, "margin_studs": min(1, config.margin_studs)}
     if options.perspective:
         changes["perspective_deg"] = options.perspective
     return config.changed("manual", **changes)
@@ -136,8 +135,9 @@ def open_book(source: str, library_folder: Path | None, config: ManualConfig) ->
     if (path / TASK_FILE).is_file():
         task = load_task(path)
         catalogue = PartCatalogue(LDrawLibrary.find(library_folder))
-        # An agent's pages have one scale: what the task folder holds is drawn anew in another style.
-        config = config.changed("manual", closer=False)
+        # The pages of a task are those an agent gets: one scale, with the plate around.
+        margin = load_default("manual", ManualConfig).margin_studs
+        config = config.changed("manual", closer=False, margin_studs=margin)
         steps: list[list[Drawable]] = [list(step) for step in manual_steps(task)]
         return Book(
             task.id, task.title, task.author, task.licence, steps, PageHints(), plate, catalogue, config
@@ -248,7 +248,7 @@ def write_book(
 
 def _contents(
     book: Book, pages: list[ManualPage], formats: tuple[str, ...]
-) -> Iterator[tuple[str, bytes | list[Image.Image]]]:
+) -> Iterator[tuple[str, bytes | Iterator[Image.Image]]]:
     if "png" in formats:
         yield from ((f"page-{page.step:03d}.png", page.png) for page in pages)
     if "sheet" in formats:
@@ -257,7 +257,7 @@ def _contents(
         yield f"{book.name}.pdf", _pdf_pages(book, pages)
 
 
-def _pdf_pages(book: Book, pages: list[ManualPage]) -> list[Image.Image]:
+def _pdf_pages(book: Book, pages: list[ManualPage]) -> Iterator[Image.Image]:
     bricks = [brick for step in book.steps for brick in step]
     parts, colours = book.catalogue, book.catalogue.colours
     counts = [
@@ -265,12 +265,9 @@ def _pdf_pages(book: Book, pages: list[ManualPage]) -> list[Image.Image]:
         for (part, colour), count in count_parts(bricks).items()
     ]
     words = f"{len(bricks)} bricks, {len(book.steps) - 1} steps"
-    front = cover(pages[-1].png, book.title, book.author, book.licence, words, book.config)
-    return [
-        front,
-        *(open_png(page.png) for page in pages),
-        *parts_pages(counts, parts, colours, book.config),
-    ]
+    yield cover(pages[-1].png, book.title, book.author, book.licence, words, book.config)
+    yield from (open_png(page.png) for page in pages)
+    yield from parts_pages(counts, parts, colours, book.config)
 
 
 def open_png(data: bytes) -> Image.Image:
@@ -306,7 +303,11 @@ def parse_size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d+)(?:x(\d+))?", text.strip())
     if match is None:
         raise BadInputError(f"{text!r} is no size", where="--size", fix="write it like 512 or 800x600")
-    return int(match[1]), int(match[2] or match[1])
+    width, height = int(match[1]), int(match[2] or match[1])
+    if not all(MIN_PAGE_PX <= side <= MAX_PAGE_PX for side in (width, height)):
+        fix = f"{MIN_PAGE_PX} to {MAX_PAGE_PX} pixels a side"
+        raise BadInputError(f"{width} x {height} pixels is no size for a page", where="--size", fix=fix)
+    return width, height
 
 
 def parse_formats(text: str) -> tuple[str, ...]:

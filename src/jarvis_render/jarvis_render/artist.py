@@ -245,7 +245,8 @@ class Artist:
         unit = self._config.unit
         draw = ImageDraw.Draw(image)
         text, size = (str(number), 46 * unit) if number else ("Start", 26 * unit)
-        size *= min(1.0, 3 / len(text)) if number else 1.0
+        room = self._layout.grids[number].left_px - 16 * unit
+        size *= min(1.0, room / draw.textlength(text, font=font(size)))
         draw.text((10 * unit, 6 * unit), text, font=font(size), fill=_TEXT_RGB, stroke_width=unit * 0.6)
         counts = count_parts(step) if number else {}
         if counts:
@@ -290,11 +291,19 @@ class Artist:
         margin = round(6 * config.unit)
         left = config.width - size[0] - margin
         tops = (grid.rows * grid.cell_px + 3 * margin, config.height - size[1] - margin)
-        middles = np.array([brick_corners(brick, self._parts).mean(axis=0) for brick in bricks])
         span = self._layout.spans[number]
-        weights = np.concatenate([np.full(len(middles), 5.0), np.ones(len(span.cells()))])
-        u, v = project(self._view, np.concatenate([middles.reshape(-1, 3), span.cells()])).T
-        hidden = [float(weights[(u > left) & (v > top) & (v < top + size[1])].sum()) for top in tops]
+        corners = np.array([brick_corners(brick, self._parts) for brick in bricks]).reshape(-1, 3)
+        plate = project(self._view, span.cells())
+        boxes = project(self._view, corners).reshape(-1, 8, 2)
+        low, high = boxes.min(axis=1), boxes.max(axis=1)
+        hidden = []
+        for top in tops:
+            end = np.array([config.width, top + size[1]])
+            overlap = np.clip(np.minimum(high, end) - np.maximum(low, [left, top]), 0, None).prod(axis=1)
+            cells = (plate[:, 0] > left) & (plate[:, 1] > top) & (plate[:, 1] < end[1])
+            stud_px = self._view.px_per_m * STUD_PITCH_M
+            # A brick that is hidden is worse than bare plate.
+            hidden.append(4 * float(overlap.sum()) + float(cells.sum()) * stud_px**2 / 2)
         return left, tops[0] if hidden[0] < hidden[1] else tops[1]
 
     def _draw_callout(

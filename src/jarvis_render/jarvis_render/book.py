@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jarvis_bricks.colours import Colour, ColourTable
-from jarvis_core.files import write_bytes
+from jarvis_core.files import atomic_path
 from jarvis_core.manual import PartCount
 from PIL import Image, ImageDraw
 
@@ -26,6 +27,8 @@ _ATTRIBUTION = "Parts: LDraw.org Parts Library, CC BY 4.0 (ldraw.org). LEGO is a
 _DATE = time.gmtime(0)
 _PDF_DPI = 150.0
 _PDF_QUALITY = 90
+#: Pages that are written to a PDF at once.
+_PDF_BATCH = 24
 
 
 def cover(
@@ -106,24 +109,31 @@ def parts_pages(
     return pages
 
 
-def write_pdf(path: Path, images: Sequence[Image.Image], title: str, author: str) -> None:
-    """One page per image, whole or not at all; the same images give the same bytes."""
-    buffer = io.BytesIO()
-    first, *rest = [image.convert("RGB") for image in images]
-    first.save(
-        buffer,
-        format="PDF",
-        save_all=True,
-        append_images=rest,
-        resolution=_PDF_DPI,
-        quality=_PDF_QUALITY,
-        title=title,
-        author=author,
-        keywords=_ATTRIBUTION,
-        creationDate=_DATE,
-        modDate=_DATE,
-    )
-    write_bytes(path, buffer.getvalue())
+def write_pdf(path: Path, images: Iterable[Image.Image], title: str, author: str) -> None:
+    """One page per image, whole or not at all; the same images give the same bytes.
+
+    Only a few images are held at a time.
+    """
+    facts = {
+        "title": title,
+        "author": author,
+        "keywords": _ATTRIBUTION,
+        "creationDate": _DATE,
+        "modDate": _DATE,
+    }
+    with atomic_path(path) as temporary:
+        for start, batch in enumerate(itertools.batched(images, _PDF_BATCH)):
+            first, *rest = [image.convert("RGB") for image in batch]
+            first.save(
+                temporary,
+                format="PDF",
+                save_all=True,
+                append_images=rest,
+                append=start > 0,
+                resolution=_PDF_DPI,
+                quality=_PDF_QUALITY,
+                **facts,
+            )
 
 
 def contact_sheet(pages: Sequence[bytes], thumb_px: int = 240, columns: int = 0) -> Image.Image:

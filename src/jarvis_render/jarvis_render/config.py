@@ -14,7 +14,8 @@ ByteRgb = tuple[Byte, Byte, Byte]
 Positive = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-PagePx = Annotated[int, Meta(ge=64, le=4096)]
+MIN_PAGE_PX, MAX_PAGE_PX = 64, 4096
+PagePx = Annotated[int, Meta(ge=MIN_PAGE_PX, le=MAX_PAGE_PX)]
 
 #: Lengths in pixels are given for a page of this size.
 REFERENCE_PX = 512

@@ -120,9 +120,14 @@ class _Sight:
         self._gl.copy_framebuffer(self._tracer.framebuffer, ground.tracer.framebuffer)
         self._painter.begin_on(self._tracer.framebuffer, ground.view)
         places = self._painter.places(new)
-        self._painter.faces(new, places, simple=True)
-        numbers = self._tracer.numbers()
-        seen = np.bincount(numbers.ravel(), minlength=len(new) + 1)[1:]
+        clear = np.array([self._painter.is_transparent(brick) for brick in new])
+        seen = np.zeros(len(new), dtype=np.int64)
+        # See-through bricks come last: they hide nothing.
+        for chosen in (np.flatnonzero(~clear), np.flatnonzero(clear)):
+            if len(chosen):
+                self._painter.faces([new[i] for i in chosen], places[chosen], simple=True)
+                counts = np.bincount(self._tracer.numbers().ravel(), minlength=len(new) + 1)[1:]
+                seen[chosen] = counts[chosen]
         alone = np.array(
             [self._alone(brick, place) for brick, place in zip(new, places[:, None], strict=True)]
         )
