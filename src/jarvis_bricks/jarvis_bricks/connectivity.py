@@ -175,7 +175,7 @@ def overlaps(
     say little about their shape.
     """
     physical = [brick for brick in bricks if catalogue.geometry(brick.part).physical]
-    placed = [(b, box) for b in physical for box in catalogue.geometry(b.part).boxes]
+    placed = [(b, box) for b in physical for box in catalogue.geometry(b.part).body_boxes]
     owner = [brick.id for brick, _ in placed]
     boxes = OrientedBoxes.of(type(box)(brick.pose @ box.pose, box.size_m) for brick, box in placed)
     order = {brick.id: i for i, brick in enumerate(bricks)}

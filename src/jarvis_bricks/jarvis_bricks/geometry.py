@@ -107,3 +107,12 @@ class PartGeometry:
     physical: bool
     not_physical_reason: str = ""
     bores: Connectors = field(default_factory=lambda: Connectors(np.zeros((0, 3)), np.zeros((0, 3))))
+
+    @property
+    def body_boxes(self) -> tuple[Box, ...]:
+        """The collision boxes without those of single studs on the sides."""
+        level = np.abs(self.studs.axes[:, 2]) < 0.5
+        middles = (self.studs.positions + self.studs.axes * (STUD_HEIGHT_M / 2))[level]
+        return tuple(
+            box for box in self.boxes if not (np.abs(middles - box.pose.position).max(axis=1) < 1e-6).any()
+        )

@@ -134,6 +134,12 @@ class MeshBuilder:
         before, after = np.roll(low, 1, axis=0), np.roll(low, -1, axis=0)
         self.conditional.append(np.stack([low, high, before, after], axis=1))
 
+    def add(self, other: MeshBuilder, turn: FloatArray, offset: FloatArray) -> None:
+        """Everything of another builder, turned by a (3, 3) rotation, then moved."""
+        self.faces += [faces @ turn.T + offset for faces in other.faces]
+        self.edges += [edges @ turn.T + offset for edges in other.edges]
+        self.conditional += [lines @ turn.T + offset for lines in other.conditional]
+
     def washer(self, outer: FloatArray, inner: FloatArray) -> None:
         """A flat ring facing down, between two rings of equal length."""
         self.wall(outer, inner, flip=True)

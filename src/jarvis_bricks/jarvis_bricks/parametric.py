@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
@@ -56,6 +56,7 @@ class ParametricPart:
         boxes: (low corner, high corner) of each collision box.
         hollow: (low x, high x, low y, high y, low z, high z) of a rectangular cavity open at the bottom, for looks.
         tubes, pins: (x, y) of hollow tubes and solid pins in the cavity.
+        side_studs: foot and axis of studs that do not point up.
     """
 
     part: str
@@ -67,6 +68,7 @@ class ParametricPart:
     hollow: tuple[float, ...] | None = None
     tubes: tuple[tuple[float, float], ...] = ()
     pins: tuple[tuple[float, float], ...] = ()
+    side_studs: tuple[tuple[Point, Point], ...] = ()
 
     @property
     def corners(self) -> FloatArray:
@@ -139,7 +141,7 @@ def _profile(
         description,
         (Prism(profile, "x", -x, x),),
         tuple((c, row, 0.0) for row in stud_rows for c in columns),
-        tuple((c, row, -_BRICK) for row in antistud_rows for c in columns),
+        tuple((c, row, min(z for _, z in profile)) for row in antistud_rows for c in columns),
         tuple(((-x, y0, z0), (x, y1, z1)) for y0, y1, z0, z1 in _stairs(profile)),
     )
 
@@ -168,12 +170,19 @@ def _span(profile: tuple[tuple[float, float], ...], y: float, side: int) -> tupl
     return round(min(crossings), 4), round(max(crossings), 4)
 
 
-def _slope(part: str, angle: int, length: int, width: int) -> ParametricPart:
+def _slope(part: str, angle: int, length: int, width: int, layers: int = 1) -> ParametricPart:
     """Falls towards -y from the studded row at the origin."""
-    foot = 10.0 - length * _PITCH
-    profile = ((10.0, -_BRICK), (10.0, 0.0), (-10.0, 0.0), (foot, _LIP - _BRICK), (foot, -_BRICK))
+    foot, low = 10.0 - length * _PITCH, -_BRICK * layers
+    profile = ((10.0, low), (10.0, 0.0), (-10.0, 0.0), (foot, low + _LIP), (foot, low))
     rows = tuple(-_PITCH * i for i in range(length))
-    return _profile(part, f"Slope Brick {angle}  {length} x  {width}", width, profile, (0.0,), rows)
+    suffix = f" x {layers:2d}" if layers > 1 else ""
+    return _profile(part, f"Slope Brick {angle}  {length} x  {width}{suffix}", width, profile, (0.0,), rows)
+
+
+def _cheese(part: str, width: int) -> ParametricPart:
+    """Two thirds of a brick high, without studs; its origin is in the middle of its underside."""
+    profile = ((10.0, 0.0), (10.0, 15.6), (-10.0, _LIP), (-10.0, 0.0))
+    return _profile(part, f"Slope Brick 31  1 x  {width} x  0.667", width, profile, (), (0.0,))
 
 
 def _inverted_slope(part: str, angle: int, length: int, width: int) -> ParametricPart:
@@ -203,6 +212,93 @@ def _round(part: str, description: str, height: float) -> ParametricPart:
     )
 
 
+def _wide_round(part: str, description: str, height: float, *, studs: bool = True) -> ParametricPart:
+    """A cylinder of two by two studs. Its collision boxes make up an eight-sided one around it, but for its corners."""
+    radius, face = 20.0, 20.0 * math.tan(math.pi / 8)
+    square = radius / math.sqrt(2)
+    sides = ((radius, face), (face, radius), (square, square))
+    return ParametricPart(
+        part,
+        description,
+        (Cylinder((0.0, 0.0), radius, -height, 0.0),),
+        _at(0.0, _grid(2, 2)) if studs else (),
+        _at(-height, _grid(2, 2)),
+        tuple(((-x, -y, -height), (x, y, 0.0)) for x, y in sides),
+    )
+
+
+def _with_side_studs(block: ParametricPart, description: str, *studs: tuple[Point, Point]) -> ParametricPart:
+    """A block with studs on its sides, each with a collision box of its own."""
+    boxes = []
+    for foot, axis in studs:
+        ends = np.array([foot, np.array(foot) + np.array(axis) * _STUD_HEIGHT])
+        reach = _STUD_RADIUS * (1.0 - np.abs(axis))
+        boxes.append((_point(ends.min(axis=0) - reach), _point(ends.max(axis=0) + reach)))
+    return replace(block, description=description, boxes=(*block.boxes, *boxes), side_studs=studs)
+
+
+def _point(values: FloatArray) -> Point:
+    x, y, z = (float(v) for v in values)
+    return x, y, z
+
+
+def _front(y: float, z: float, *columns: float) -> tuple[tuple[Point, Point], ...]:
+    return tuple(((x, y, z), (0.0, -1.0, 0.0)) for x in columns)
+
+
+def _headlight(part: str) -> ParametricPart:
+    """A 1 x 1 brick whose front lies 4 LDU back, above a lip."""
+    body, lip = (-10.0, -6.0, -_BRICK), (10.0, -6.0, -20.0)
+    block = ParametricPart(
+        part,
+        "",
+        (
+            Prism(rectangle(-10.0, 10.0, -6.0, 10.0), "z", -_BRICK, 0.0),
+            Prism(rectangle(-10.0, 10.0, -10.0, -6.0), "z", -_BRICK, -20.0),
+        ),
+        ((0.0, 0.0, 0.0),),
+        ((0.0, 0.0, -_BRICK),),
+        ((body, (10.0, 10.0, 0.0)), ((-10.0, -10.0, -_BRICK), lip)),
+    )
+    return _with_side_studs(block, "Brick  1 x  1 with Headlight", *_front(-6.0, -10.0, 0.0))
+
+
+def _raised_plate(part: str) -> ParametricPart:
+    """Two plates high under its first row, one under its second, with two studs on the front."""
+    step = ParametricPart(
+        part,
+        "",
+        (
+            Prism(rectangle(-20.0, 20.0, -10.0, 10.0), "z", -16.0, 0.0),
+            Prism(rectangle(-20.0, 20.0, 10.0, 30.0), "z", -16.0, -_PLATE),
+        ),
+        (*_at(0.0, ((10.0, 0.0), (-10.0, 0.0))), *_at(-_PLATE, ((10.0, 20.0), (-10.0, 20.0)))),
+        _at(-16.0, ((10.0, 0.0), (-10.0, 0.0), (10.0, 20.0), (-10.0, 20.0))),
+        (((-20.0, -10.0, -16.0), (20.0, 10.0, 0.0)), ((-20.0, 10.0, -16.0), (20.0, 30.0, -_PLATE))),
+    )
+    title = "Plate  2 x  2 x  0.667 with Two Studs On Side and Two Raised"
+    return _with_side_studs(step, title, *_front(-10.0, -6.0, 10.0, -10.0))
+
+
+def _all_around(z: float) -> tuple[tuple[Point, Point], ...]:
+    sides = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))
+    return tuple(((10.0 * x, 10.0 * y, z), (x, y, 0.0)) for x, y in sides)
+
+
+def _bricks_with_side_studs() -> Iterator[ParametricPart]:
+    one, two = _block("", "Brick", 1, 1, _BRICK), _block("", "Brick", 1, 2, _BRICK)
+    four = _block("", "Brick", 1, 4, _BRICK)
+    for part, block, title, studs in (
+        ("87087", one, "Brick  1 x  1 with Stud on 1 Side", _front(-10.0, -10.0, 0.0)),
+        ("4733", one, "Brick  1 x  1 with Studs on Four Sides", _all_around(-10.0)),
+        ("11211", two, "Brick  1 x  2 with Two Studs on One Side", _front(-10.0, -10.0, -10.0, 10.0)),
+        ("30414", four, "Brick  1 x  4 with Studs on Side", _front(-10.0, -10.0, -30.0, -10.0, 10.0, 30.0)),
+    ):
+        yield _with_side_studs(replace(block, part=part), title, *studs)
+    yield _headlight("4070")
+    yield _raised_plate("99206")
+
+
 _BRICKS = {
     "3005": (1, 1), "3004": (1, 2), "3622": (1, 3), "3010": (1, 4), "3009": (1, 6), "3008": (1, 8),
     "6111": (1, 10), "6112": (1, 12), "2465": (1, 16), "3003": (2, 2), "3002": (2, 3), "3001": (2, 4),
@@ -224,6 +320,7 @@ _SLOPES = {
     "3040b": (45, 2, 1), "3039": (45, 2, 2), "3038": (45, 2, 3), "3037": (45, 2, 4),
     "4286": (33, 3, 1), "3298": (33, 3, 2), "3297": (33, 3, 4),
 }  # fmt: skip
+_TALL_SLOPES = {"60481": (65, 2, 1, 2), "4460a": (75, 2, 1, 3), "3684a": (75, 2, 2, 3)}
 _INVERTED = {"3665a": (45, 2, 1), "3660a": (45, 2, 2)}
 
 #: Numbers that files use for parts defined here under another one (renamed, or moulds that differ only inside).
@@ -231,6 +328,7 @@ ALIASES: Mapping[str, str] = MappingProxyType(
     {
         "3040": "3040b", "3068": "3068b", "3069": "3069b", "3070": "3070b", "3062": "3062b", "3665": "3665a",
         "3665b": "3665a", "3660": "3660a", "3660b": "3660a", "4073": "6141", "30039": "3070b",
+        "3684": "3684a", "4460": "4460a", "4032": "4032a", "4032b": "4032a", "3941a": "3941", "3941b": "3941",
     }
 )  # fmt: skip
 
@@ -246,6 +344,14 @@ def _all_parts() -> Iterator[ParametricPart]:
         yield _block(part, "Tile", width, length, _PLATE, studs=False)
     for part, (angle, length, width) in _SLOPES.items():
         yield _slope(part, angle, length, width)
+    for part, (angle, length, width, layers) in _TALL_SLOPES.items():
+        yield _slope(part, angle, length, width, layers)
+    for part, width in (("54200", 1), ("85984", 2)):
+        yield _cheese(part, width)
+    yield _wide_round("3941", "Brick  2 x  2 Round without Reinforcement", _BRICK)
+    yield _wide_round("4032a", "Plate  2 x  2 Round with Axlehole", _PLATE)
+    yield _wide_round("4150", "Tile  2 x  2 Round with Cross Underside Stud", _PLATE, studs=False)
+    yield from _bricks_with_side_studs()
     for part, (angle, length, width) in _INVERTED.items():
         yield _inverted_slope(part, angle, length, width)
     yield _double_slope("3043", 2)
@@ -281,7 +387,7 @@ def parametric_geometry(part: str) -> PartGeometry:
     corners = shape.corners * LDU_M
     bounds = np.stack([corners.min(axis=0), corners.max(axis=0)])
     centre = bounds.mean(axis=0)
-    studs, antistuds = _connectors(shape.studs), _connectors(shape.antistuds)
+    studs, antistuds = _all_studs(shape), _connectors(shape.antistuds)
     points = np.vstack([corners, studs.positions, antistuds.positions])
     labels = np.repeat([0.0, 1.0, 2.0], [len(corners), len(studs), len(antistuds)])
     volume = _material_volume(shape) * LDU_M**3
@@ -309,6 +415,13 @@ def _connectors(points: tuple[Point, ...]) -> Connectors:
     return Connectors(positions, np.tile([0.0, 0.0, 1.0], (len(positions), 1)))
 
 
+def _all_studs(shape: ParametricPart) -> Connectors:
+    up = _connectors(shape.studs)
+    feet = np.array([foot for foot, _ in shape.side_studs]).reshape(-1, 3) * LDU_M
+    axes = np.array([axis for _, axis in shape.side_studs]).reshape(-1, 3)
+    return Connectors(np.vstack([up.positions, feet]), np.vstack([up.axes, axes]))
+
+
 def _boxes(shape: ParametricPart) -> tuple[Box, ...]:
     boxes = []
     for low, high in shape.boxes:
@@ -325,7 +438,7 @@ def _material_volume(shape: ParametricPart) -> float:
     height = float(np.ptp(shape.corners[:, 2])) - _REAL_WALL
     tubes = len(shape.tubes) * math.pi * (_TUBE_OUTER**2 - _TUBE_INNER**2) * height
     pins = len(shape.pins) * math.pi * (_PIN**2 - (_PIN / 2) ** 2) * height
-    studs = len(shape.studs) * math.pi * _STUD_RADIUS**2 * _STUD_HEIGHT
+    studs = (len(shape.studs) + len(shape.side_studs)) * math.pi * _STUD_RADIUS**2 * _STUD_HEIGHT
     return min(solid, walls + tubes + pins) + studs
 
 
@@ -353,9 +466,20 @@ def _mesh(shape: ParametricPart, *, segments: int, inside: bool) -> Mesh:
             builder.prism(body, low_cap=hollow is None)
     for x, y, z in shape.studs:
         builder.cylinder(Cylinder((x, y), _STUD_RADIUS, z, z + _STUD_HEIGHT), segments)
+    for foot, axis in shape.side_studs:
+        stud = MeshBuilder()
+        stud.cylinder(Cylinder((0.0, 0.0), _STUD_RADIUS, 0.0, _STUD_HEIGHT), segments)
+        builder.add(stud, _pointing(axis), np.array(foot))
     if hollow is not None:
         _add_cavity(builder, shape, hollow, segments)
     return builder.build()
+
+
+def _pointing(axis: Point) -> FloatArray:
+    """(3, 3) rotation of z to a level axis."""
+    z = np.array(axis)
+    x = np.array([-z[1], z[0], 0.0])
+    return np.column_stack([x, np.cross(z, x), z])
 
 
 def _add_cavity(

@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from jarvis_bricks.assembly import Brick
 from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_bricks.connectivity import connections, overlaps
 from jarvis_bricks.geometry import BRICK_HEIGHT_M, Connectors, Mesh, PartGeometry
+from jarvis_bricks.grip import FingerClearance, grip_options
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_bricks.library_part import library_geometry
 from jarvis_bricks.parametric import ALIASES, PARTS, parametric_geometry
 from jarvis_core.errors import BadInputError
+from jarvis_core.objects import Box
 from jarvis_core.pose import Pose
 
 #: Written in LDraw files by the thousand: they have to be there without a library.
@@ -25,6 +29,13 @@ def signed_volume(mesh: Mesh) -> float:
 def as_set(connectors: Connectors) -> set[tuple[float, ...]]:
     """Positions in tenths of a millimetre."""
     return {tuple(row) for row in (np.round(connectors.positions * 1e4) + 0.0).tolist()}
+
+
+def axis_set(connectors: Connectors) -> set[tuple[float, ...]]:
+    return {
+        tuple(row)
+        for row in (np.round(np.hstack([connectors.positions * 1e4, connectors.axes])) + 0.0).tolist()
+    }
 
 
 def test_the_common_parts_are_there(catalogue: PartCatalogue) -> None:
@@ -110,9 +121,14 @@ def test_meshes_are_closed_outwards_and_within_bounds(part: str) -> None:
     geometry = parametric_geometry(part)
     for mesh in (geometry.mesh, geometry.low_poly):
         assert signed_volume(mesh) > 0
-        assert mesh.vertices.min(axis=0) == pytest.approx(geometry.bounds[0], abs=1e-5)
-        assert mesh.vertices[:, :2].max(axis=0) == pytest.approx(geometry.bounds[1][:2], abs=1e-5)
-        assert mesh.vertices[:, 2].max() == pytest.approx(0.0016 if len(geometry.studs) else 0.0, abs=1e-6)
+        # Studs stand out of the body by their height.
+        tips = geometry.studs.positions + 0.0016 * geometry.studs.axes
+        low, high = (
+            np.vstack([geometry.bounds, tips]).min(axis=0),
+            np.vstack([geometry.bounds, tips]).max(axis=0),
+        )
+        assert mesh.vertices.min(axis=0) == pytest.approx(low, abs=1e-5)
+        assert mesh.vertices.max(axis=0) == pytest.approx(high, abs=1e-5)
         assert (mesh.colours == 16).all()
         assert mesh.triangles.max() < len(mesh.vertices)
     assert len(geometry.low_poly.triangles) <= len(geometry.mesh.triangles)
@@ -140,10 +156,6 @@ def library_view(catalogue: PartCatalogue, part: str) -> PartGeometry | None:
     return library_geometry(part, section, flat, flat.mesh())
 
 
-#: The library models no tube or pin under these (or not all): their openings can't be read from it.
-OPENINGS_UNKNOWN = {"4286", "3665a", "3660a", "2357", "2420"}
-
-
 def test_built_in_parts_agree_with_the_library(
     library: LDrawLibrary, library_catalogue: PartCatalogue
 ) -> None:
@@ -156,8 +168,8 @@ def test_built_in_parts_agree_with_the_library(
         ours = parametric_geometry(part)
         assert theirs.bounds == pytest.approx(ours.bounds, abs=5e-5), part
         assert as_set(theirs.studs) == as_set(ours.studs), part
-        if part not in OPENINGS_UNKNOWN:
-            assert as_set(theirs.antistuds) == as_set(ours.antistuds), part
+        assert as_set(theirs.antistuds) == as_set(ours.antistuds), part
+        assert axis_set(theirs.studs) == axis_set(ours.studs), part
         assert theirs.symmetries == ours.symmetries, part
         # Slopes have to fall to the same side.
         for level in (0.0, ours.bounds[0, 2]):
@@ -180,3 +192,39 @@ def test_mesh_volumes_agree_with_the_library(library_catalogue: PartCatalogue) -
         assert signed_volume(theirs.mesh) == pytest.approx(
             signed_volume(parametric_geometry(part).mesh), rel=0.08
         ), part
+
+
+def test_a_stud_on_a_side_has_a_collision_box_and_no_share_in_overlaps(catalogue: PartCatalogue) -> None:
+    geometry = parametric_geometry("87087")
+    body, stud = geometry.boxes
+    assert geometry.body_boxes == (body,)
+    assert stud.size_m == pytest.approx((0.0048, 0.0016, 0.0048))
+    assert stud.pose.position == pytest.approx([0.0, -0.0048, -0.004])
+    # A headlight brick is a block with a lip.
+    assert (len(parametric_geometry("4070").boxes), len(parametric_geometry("4070").body_boxes)) == (3, 2)
+    # A plate pushed on the side stud: joined, and nothing shares space but the stud and its opening.
+    turned = Pose.from_rotation((0, -0.0072, -0.004), [[1, 0, 0], [0, 0, -1], [0, 1, 0]])
+    bricks = [Brick("brick", "87087", 4, Pose(), 1), Brick("plate", "3024", 4, turned, 2)]
+    assert [(j.upper_id, j.studs) for j in connections(bricks, catalogue)] == [("plate", 1)]
+    assert overlaps(bricks, catalogue) == []
+
+
+def test_a_finger_does_not_take_the_side_with_a_stud(
+    catalogue: PartCatalogue, fingers: FingerClearance
+) -> None:
+    boxes = [Box(b.pose.translated((0, 0, 0.0096)), b.size_m) for b in catalogue.geometry("87087").boxes]
+    options = grip_options(boxes, [], fingers, floor_z_m=0.0)
+    assert {option.key.axis for option in options if option.ok} == {0}
+
+
+@pytest.mark.parametrize("part", ["54200", "3941", "4150", "60481", "99206"])
+def test_new_shapes_can_be_gripped_and_stand_within_their_outline(
+    part: str, catalogue: PartCatalogue, fingers: FingerClearance
+) -> None:
+    geometry = catalogue.geometry(part)
+    lift = (0.0, 0.0, -float(geometry.bounds[0, 2]))
+    boxes = [Box(b.pose.translated(lift), b.size_m) for b in geometry.boxes]
+    assert any(option.ok for option in grip_options(boxes, [], fingers, floor_z_m=0.0))
+    for box in geometry.body_boxes:
+        assert (np.abs(box.pose.position - geometry.bounds.mean(axis=0)) + np.array(box.size_m) / 2
+                <= np.ptp(geometry.bounds, axis=0) / 2 + 1e-9).all()  # fmt: skip
