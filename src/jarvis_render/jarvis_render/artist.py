@@ -135,10 +135,10 @@ class Artist:
             if self._layout.directions[number].from_above:
                 self._painter.figure(self._plate(number))
             self._ground_view, self._drawn = self._view, 0
-        missing = [brick for step in steps[self._drawn : number] for brick in step]
-        if missing:
-            self._begin(self._ground)
-            self._painter.opaque(missing, self._config.fade)
+        self._begin(self._ground)
+        # Step by step, so that a page looks the same whichever page was drawn before it.
+        for step in steps[self._drawn : number]:
+            self._painter.opaque(step, self._config.fade)
         self._drawn = number
 
     def _plate(self, number: int) -> Figure:
