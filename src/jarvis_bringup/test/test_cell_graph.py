@@ -318,7 +318,7 @@ class TestCell(unittest.TestCase):
         assert client.skills.run(PickGoal(target.id)).status == Status.SUCCEEDED
         self.put_down(target.id)
         ended = client.demand(
-            EndEpisode, "/episode/end", EndEpisode.Request(outcome="finished", message="done")
+            EndEpisode, "/episode/end", EndEpisode.Request(outcome="finished", message="done", calls=2)
         )
         folder = Path(ended.folder)
         record = read_record(folder / "record.json")

@@ -83,14 +83,18 @@ class AgentNode(Node):
         call(self._start, StartEpisode.Request(), LOAD_TIMEOUT_S)
         return decode(answer.brief.encode(), TaskBrief, where="/episode/load")
 
-    def tools(self, brief: TaskBrief) -> EpisodeTools:
-        """The policy's tools: with ground truth for a declared oracle only."""
-        ledger = Ledger(
+    def ledger(self, brief: TaskBrief) -> Ledger:
+        """Counts the calls and keeps the limits, from now on."""
+        return Ledger(
             self._skills.run,
             lambda: self._robot.time_s,
             limit_s=self._limits.hard_stop_factor * brief.budget_s,
             max_calls=self._limits.max_calls,
+            max_wall_s=self._limits.max_wall_s,
         )
+
+    def tools(self, brief: TaskBrief, ledger: Ledger) -> EpisodeTools:
+        """The policy's tools: with ground truth for a declared oracle only."""
         if not self.policy.privileged:
             return EpisodeTools(ledger, brief, self.observe)
         if not self._targets_there.wait(TARGETS_TIMEOUT_S) or self._targets is None:
@@ -100,17 +104,21 @@ class AgentNode(Node):
     def observe(self) -> Observation:
         return Observation(self._camera.capture(), self._robot.state())
 
-    def end(self, outcome: str, message: str) -> EndEpisode.Response:
-        """End the episode: the record is written and scored."""
-        return call(self._end, EndEpisode.Request(outcome=outcome, message=message), END_TIMEOUT_S)
+    def end(self, outcome: str, message: str, calls: int) -> EndEpisode.Response:
+        """End the episode: the record, which has to hold so many ``calls``, is written and scored."""
+        request = EndEpisode.Request(outcome=outcome, message=message, calls=calls)
+        return call(self._end, request, END_TIMEOUT_S)
 
 
 def play(node: AgentNode) -> None:
     """One episode, in a thread that may block."""
     brief = node.load()
     node.get_logger().info(f"task {brief.task_id}: {brief.n_required} bricks, agent {node.policy.name}")
-    outcome, message = run_policy(node.policy, node.tools(brief))
-    answer = node.end(outcome, message)
+    ledger = node.ledger(brief)
+    outcome, message = run_policy(node.policy, node.tools(brief, ledger))
+    # A call that the skill server never answered is in no record of its own.
+    answered = sum("duration_s" in made.result.facts for made in ledger.calls)
+    answer = node.end(outcome, message, answered)
     node.get_logger().info(f"{outcome} ({message}); score {answer.score:.1f}; record: {answer.folder}")
 
 

@@ -63,6 +63,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 #: Nothing that a score needs may be lost: deep queues, and gaps are errors.
 DEEP = 2000
 SERVICE_TIMEOUT_S = 60.0
+RECORDS_TIMEOUT_S = 15.0
 LIVE_SCORE_PERIOD_S = 0.5
 CLOSE_TIMEOUT_S = 3.0
 
@@ -70,10 +71,13 @@ CLOSE_TIMEOUT_S = 3.0
 class Running:
     """An episode between start and end: everything the subscriptions deliver goes here, in one thread at a time."""
 
-    def __init__(self, folder: EpisodeFolder, recorder: EpisodeRecorder, initial: WorldState) -> None:
+    def __init__(
+        self, folder: EpisodeFolder, recorder: EpisodeRecorder, initial: WorldState, first_event: int
+    ) -> None:
         self.folder = folder
         self.recorder = recorder
         self.initial = initial
+        self.first_event = first_event
         self.latest = initial
         self.calls: list[CallRecord] = []
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -208,7 +212,7 @@ class EpisodeNode(Node):
             config = self._settings
             recorder = EpisodeRecorder(folder, config.cell.overview_camera, config.episode)
             recorder.before(self._fresh_picture(scene.time_s))
-            self._running = Running(folder, recorder, self._true_state())
+            self._running = Running(folder, recorder, *self._truth())
         except BaseException:
             folder.discard()
             raise
@@ -219,14 +223,15 @@ class EpisodeNode(Node):
         running, task = self._running, self._task
         if running is None or task is None:
             raise RefusedError("no episode is running", where="/episode/end")
-        final = self._true_state()
-        self._await_records(running, final.time_s)
+        final, events = self._truth()
+        missing = self._await_records(running, final.time_s, request.calls, events - running.first_event)
         running.recorder.after(self._fresh_picture(final.time_s))
         running.finish()
         self._running = None
         outcome, message = request.outcome, request.message
-        if running.gaps:
-            outcome, message = "cell_error", "; ".join(running.gaps)
+        if faults := [*running.gaps, *missing]:
+            # An incomplete record is a row of its own in every table, not an absence.
+            outcome, message = "cell_error", "; ".join(faults)
         running.recorder.state(final)
         record = make_record(
             task=task,
@@ -258,10 +263,12 @@ class EpisodeNode(Node):
         assert self._task is not None
         return episode_name(self._task.id, self._policy[0], self._seed)
 
-    def _true_state(self) -> WorldState:
+    def _truth(self) -> tuple[WorldState, int]:
+        """The true state now, and how many connection events there were since the reset."""
         require_server(self._get_states, "/sim/get_object_states")
         asking = self._get_states.call_async(GetObjectStates.Request())
-        return state_from_ros(wait_for(asking, SERVICE_TIMEOUT_S, "/sim/get_object_states").states)
+        answer = wait_for(asking, SERVICE_TIMEOUT_S, "/sim/get_object_states")
+        return state_from_ros(answer.states), answer.events
 
     def _fresh_picture(self, time_s: float) -> CameraFrame:
         """A picture of the top camera not older than ``time_s``."""
@@ -273,14 +280,27 @@ class EpisodeNode(Node):
             time.sleep(0.02)
         return frame
 
-    def _await_records(self, running: Running, time_s: float) -> None:
-        """Topics lag behind services: wait until the states published up to ``time_s`` have arrived."""
-        deadline = time.monotonic() + SERVICE_TIMEOUT_S
-        while running.latest.time_s < time_s - 2.0 / self._settings.episode.state_rate_hz:
+    def _await_records(self, running: Running, time_s: float, calls: int, events: int) -> list[str]:
+        """Topics lag behind services: wait until everything up to ``time_s`` has arrived; says what has not."""
+        deadline = time.monotonic() + RECORDS_TIMEOUT_S
+        while missing := [
+            f"{what}: {have:g} of {want:g} arrived"
+            for what, have, want in (
+                (
+                    "states up to s",
+                    running.latest.time_s,
+                    time_s - 2.0 / self._settings.episode.state_rate_hz,
+                ),
+                ("skill calls", len(running.calls), calls),
+                ("connection events", len(running.recorder.events), events),
+            )
+            if have < want
+        ]:
             self._check_open()
             if time.monotonic() > deadline:
-                raise TimeoutError(f"the states up to {time_s:.2f} s did not arrive on /sim/object_states")
+                break
             time.sleep(0.02)
+        return missing
 
     def _check_open(self) -> None:
         """Waiting for others ends when the node is stopped."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -24,6 +25,8 @@ from simulation_interfaces.srv import (
 )
 
 from jarvis_sim.ros.world_loop import WorldLoop
+
+logger = logging.getLogger(__name__)
 
 FEATURES = (
     SimulatorFeatures.ENTITY_STATE_GETTING,
@@ -80,6 +83,11 @@ class ControlServices:
             await self._loop.submit(action)
         except JarvisError as error:
             return Result(result=Result.RESULT_OPERATION_FAILED, error_message=error.line())
+        except Exception as error:
+            # A world that can't be made must not take the simulator along: the client is told, the log has it all.
+            logger.exception("simulator control failed")
+            message = f"{type(error).__name__}: {error}"
+            return Result(result=Result.RESULT_OPERATION_FAILED, error_message=message)
         return Result(result=Result.RESULT_OK)
 
     async def _load_world(

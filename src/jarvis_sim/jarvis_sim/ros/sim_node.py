@@ -194,8 +194,8 @@ class SimNode(Node):
     async def _get_object_states(
         self, request: GetObjectStates.Request, response: GetObjectStates.Response
     ) -> GetObjectStates.Response:
-        state = await self._loop.submit(lambda: self.world.state())
-        response.states = state_to_ros(state, 0)
+        state, events = await self._loop.submit(lambda: (self.world.state(), len(self.world.events())))
+        response.states, response.events = state_to_ros(state, 0), events
         return response
 
     def close(self) -> None:
