@@ -524,10 +524,10 @@ class _SectionParser:
             colours[kinds == kind] = self.lines[kind].colours
         clockwise = np.array([cw for _, cw, _ in self.polygons], dtype=bool)
         two_sided = np.array([two for _, _, two in self.polygons], dtype=bool) | (not self.certified)
-        # A clockwise polygon is turned by reversing its corners: (0 1 2) becomes (2 1 0), (0 1 2 3) (3 2 1 0).
-        for kind in (3, 4):
+        # A clockwise polygon is turned about its first corner, so that a quad is split along the same diagonal.
+        for kind, order in ((3, [0, 2, 1]), (4, [0, 3, 2, 1])):
             turned = clockwise & (kinds == kind)
-            corners[turned, :kind] = corners[turned, :kind][:, ::-1]
+            corners[turned, :kind] = corners[turned][:, order]
         both = np.stack([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]], axis=1)
         there = np.column_stack([np.ones(len(kinds), dtype=bool), kinds == 4])
         return Shapes(
