@@ -247,12 +247,13 @@ def parse_document(data: bytes, *, source: str, name: str, keep_text: bool = Fal
         BadInputError: binary data, a broken line, a line outside all sections, two sections of one name; with
             file:line.
     """
-    if b"\0" in data and data[:2] not in (b"\xff\xfe", b"\xfe\xff"):
-        number = data[: data.index(b"\0")].count(b"\n") + 1
+    text = decode_text(data)
+    if "\0" in text:
+        number = text[: text.index("\0")].count("\n") + 1
         raise BadInputError(
             "is no LDraw text, but binary data", where=f"{source}:{number}", fix="check the file"
         )
-    lines = _LINE_END.split(decode_text(data))
+    lines = _LINE_END.split(text)
     splitter = _Splitter(source, name, lines, keep_text)
     for number, line in enumerate(lines, start=1):
         splitter.feed(line, number)
