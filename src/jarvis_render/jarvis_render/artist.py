@@ -32,6 +32,8 @@ _NOMINAL_STUD_PX = 13.0
 _OUTLINE_LIFT = 1.3
 #: Length of a dash and its gap where a hidden new brick is marked.
 _DASH_M = 0.0032
+#: Views whose earlier bricks stay drawn, the one used longest ago goes first.
+_MAX_GROUNDS = 3
 #: Arrows onto new bricks: from so high to so high above it, and at most so many (more would hide the bricks).
 _ARROW_M, _MAX_ARROWS = (0.030, 0.005), 10
 
@@ -49,6 +51,14 @@ class Callout:
     title: str
     count: int
     built: tuple[Drawable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """A canvas with the plate and the bricks of the steps before ``drawn``."""
+
+    canvas: Canvas
+    drawn: int
 
 
 class Artist:
@@ -70,19 +80,17 @@ class Artist:
         self._layout = layout
         self._thickness_m = thickness_m
         self._factor = config.oversampling
-        size = (config.width * self._factor, config.height * self._factor)
-        #: Plate and earlier opaque bricks, faded, of the steps before ``_drawn``; each page starts as a copy of it.
-        self._ground = painter.canvas(size)
-        self._page = painter.canvas(size)
-        self._drawn = 0
-        self._ground_view: PageView | None = None
+        self._size = (config.width * self._factor, config.height * self._factor)
+        self._grounds: dict[PageView, _Ground] = {}
+        self._page = painter.canvas(self._size)
         self._soft = SoftLight(painter) if config.shading == "soft" else None
         self._view: PageView = layout.views[0]
 
     def release(self) -> None:
         if self._soft is not None:
             self._soft.release()
-        self._ground.release()
+        for ground in self._grounds.values():
+            ground.canvas.release()
         self._page.release()
         self._painter.release()
         self._pictures.release()
@@ -107,8 +115,7 @@ class Artist:
         if self._soft is not None:
             self._lit_page(self._soft, number, earlier, new)
         else:
-            self._prepare_ground(steps, number)
-            self._painter.copy(self._ground, self._page)
+            self._painter.copy(self._ground(steps, number), self._page)
             self._begin(self._page)
         if number:
             hidden = self._hidden(new)
@@ -127,19 +134,31 @@ class Artist:
             self._draw_arrows(new)
         return shrunk(self._painter.read(self._page), self._factor)
 
-    def _prepare_ground(self, steps: Sequence[Sequence[Drawable]], number: int) -> None:
-        """Bring the ground up to the steps before a page, anew where the view has turned or pages go back."""
-        if self._view != self._ground_view or number < self._drawn:
-            self._ground.clear(unit_rgb(self._config.background_rgb))
-            self._begin(self._ground)
-            if self._layout.directions[number].from_above:
-                self._painter.figure(self._plate(number))
-            self._ground_view, self._drawn = self._view, 0
-        self._begin(self._ground)
+    def _ground(self, steps: Sequence[Sequence[Drawable]], number: int) -> Canvas:
+        """Plate and earlier opaque bricks, faded, as seen on a page; what is there already is not drawn again."""
+        ground = self._grounds.pop(self._view, None)
+        if ground is not None and ground.drawn > number:
+            ground.canvas.release()
+            ground = None
+        if ground is None:
+            ground = _Ground(self._empty_plate(number), 0)
+        self._begin(ground.canvas)
         # Step by step, so that a page looks the same whichever page was drawn before it.
-        for step in steps[self._drawn : number]:
+        for step in steps[ground.drawn : number]:
             self._painter.opaque(step, self._config.fade)
-        self._drawn = number
+        self._grounds[self._view] = _Ground(ground.canvas, number)
+        return ground.canvas
+
+    def _empty_plate(self, number: int) -> Canvas:
+        while len(self._grounds) >= _MAX_GROUNDS:
+            oldest = next(iter(self._grounds))
+            self._grounds.pop(oldest).canvas.release()
+        canvas = self._painter.canvas(self._size)
+        canvas.clear(unit_rgb(self._config.background_rgb))
+        self._begin(canvas)
+        if self._layout.directions[number].from_above:
+            self._painter.figure(self._plate(number))
+        return canvas
 
     def _plate(self, number: int) -> Figure:
         config = self._config
@@ -164,8 +183,7 @@ class Artist:
         """Plate, table and earlier bricks in soft light; the new ones cast their shadows already."""
         painter, plate, span = self._painter, self._plate(number), self._layout.spans[number]
         casters = [b for b in (*earlier, *new) if not painter.is_transparent(b)]
-        corners = [span.corners(), *(brick_corners(b, self._parts) for b in casters)]
-        cloud = np.concatenate(corners)
+        cloud = np.concatenate([span.corners(), brick_corners(casters, self._parts).reshape(-1, 3)])
         centre = (cloud.min(axis=0) + cloud.max(axis=0)) / 2
         radius = float(np.linalg.norm(cloud - centre, axis=1).max()) + 0.004
         slab = painter.figure_shape(plate)
@@ -232,7 +250,7 @@ class Artist:
         """Arrows straight down onto the new bricks, with a white rim."""
         accent = unit_rgb(self._config.accent_rgb)
         for brick in new[:_MAX_ARROWS] if len(new) <= _MAX_ARROWS else ():
-            corners = brick_corners(brick, self._parts)
+            corners = brick_corners([brick], self._parts)[0]
             foot = np.array([*corners[:, :2].mean(axis=0), corners[:, 2].max()])
             start, tip = (foot + [0.0, 0.0, height] for height in _ARROW_M)
             side = self._view.axes[0] * 0.004
@@ -292,7 +310,7 @@ class Artist:
         left = config.width - size[0] - margin
         tops = (grid.rows * grid.cell_px + 3 * margin, config.height - size[1] - margin)
         span = self._layout.spans[number]
-        corners = np.array([brick_corners(brick, self._parts) for brick in bricks]).reshape(-1, 3)
+        corners = brick_corners(bricks, self._parts).reshape(-1, 3)
         plate = project(self._view, span.cells())
         boxes = project(self._view, corners).reshape(-1, 8, 2)
         low, high = boxes.min(axis=1), boxes.max(axis=1)

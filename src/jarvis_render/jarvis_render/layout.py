@@ -14,7 +14,7 @@ from jarvis_core.pose import FloatArray
 from jarvis_render.config import ManualConfig
 from jarvis_render.plate import PlateSpan
 from jarvis_render.printed import page_turn
-from jarvis_render.scene import Drawable, PartSource
+from jarvis_render.scene import Drawable, PartSource, placements
 from jarvis_render.view import Direction, OrthoView, PerspectiveView, fit_perspective, fit_view, scaled
 
 PageView = OrthoView | PerspectiveView
@@ -98,10 +98,9 @@ def plan_pages(
     Raises:
         BadInputError: not a single brick.
     """
-    corners = [[brick_corners(brick, parts) for brick in step] for step in steps]
-    if not any(corners):
+    clouds = [brick_corners(step, parts).reshape(-1, 3) for step in steps]
+    if not any(len(cloud) for cloud in clouds):
         raise BadInputError("a manual needs at least one brick")
-    clouds = [np.concatenate(step) if step else np.zeros((0, 3)) for step in corners]
 
     kinds = [len(count_parts(step)) if number else 0 for number, step in enumerate(steps)]
     grids = tuple(parts_grid(count, config) for count in kinds)
@@ -157,12 +156,16 @@ def _views(
     return {d: fit_perspective(points, view, area, config.perspective_deg) for d, view in same.items()}
 
 
-def brick_corners(brick: Drawable, parts: PartSource) -> FloatArray:
-    """(8, 3) corners of body and studs together, in the frame of the brick's pose."""
-    low, high = parts.geometry(brick.part).bounds
-    heights = (low[2], high[2] + STUD_HEIGHT_M)
-    box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in heights])
-    corners: FloatArray = brick.pose @ box
+def brick_corners(bricks: Sequence[Drawable], parts: PartSource) -> FloatArray:
+    """(n, 8, 3) corners of each brick's body and studs together, in the frame of the bricks' poses."""
+    if not bricks:
+        return np.zeros((0, 8, 3))
+    bounds = np.array([parts.geometry(brick.part).bounds for brick in bricks])
+    bounds[:, 1, 2] += STUD_HEIGHT_M
+    which = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    boxes = bounds[:, which, np.arange(3)]
+    placed = placements(bricks)
+    corners: FloatArray = np.einsum("nij,nkj->nki", placed[:, :, :3], boxes) + placed[:, None, :, 3]
     return corners
 
 

@@ -69,7 +69,7 @@ class PartPictures:
         config, unit = self._config, self._config.unit
         pad = 2.0 if not new else max(2.0, config.accent_px * unit / 2)
         area = (pad, pad, size[0] - pad, size[1] - pad)
-        cloud = np.concatenate([brick_corners(b, self._parts) for b in (*bricks, *new)])
+        cloud = brick_corners([*bricks, *new], self._parts).reshape(-1, 3)
         view = fit_view(cloud, size, area, direction, max_px_per_m)
         dense = view.px_per_m * STUD_PITCH_M / (10 * unit)
         factor = max(2, config.oversampling) if max(size) <= 1024 else 1

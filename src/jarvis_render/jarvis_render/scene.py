@@ -168,6 +168,8 @@ INSTANCE_FLOATS = 22
 _INSTANCE_FORMAT = "4f 4f 4f 4f 4f 2f/i"
 _INSTANCE_NAMES = ("in_row0", "in_row1", "in_row2", "in_colour", "in_edge", "in_extra")
 _STRIPS = {4: ((0, 1, 2), (2, 1, 3)), 8: tuple((i, i + 1, i + 2) for i in range(6))}
+#: Of the GPU's memory for lines.
+_MAX_LINE_BYTES = 64_000_000
 #: From the upper left front, so that top, left and right faces get three distinct tones.
 PAGE_LIGHT = np.array([-0.10, -0.50, 0.86]) / np.linalg.norm([-0.10, -0.50, 0.86])
 PAGE_STRENGTH = (0.58, 0.48)
@@ -219,6 +221,7 @@ class Shape:
             gl.buffer(indices.astype("<u4").tobytes()) if indices is not None and indices.size else None
         )
         self._content = (self._vertices, layout, *names)
+        self.n_bytes = self._vertices.size + (self._indices.size if self._indices is not None else 0)
         self._places = gl.buffer(reserve=INSTANCE_FLOATS * 4)
         self._arrays: dict[int, moderngl.VertexArray] = {}
 
@@ -524,6 +527,7 @@ class Painter:
         """Shapes of the bricks' lines, each with the numbers of its bricks."""
         if not bricks:
             return []
+        self._forget_lines()
         poses = placements(bricks)
         towards = self._eye[:3] - self._eye[3] * poses[:, :, 3]
         towards /= np.linalg.norm(towards, axis=1, keepdims=True)
@@ -538,6 +542,13 @@ class Painter:
             (self._part_line_shape(part, directions[chosen[0]], key, corners), np.array(chosen))
             for (part, key), chosen in groups.items()
         ]
+
+    def _forget_lines(self) -> None:
+        """Bricks at odd angles have lines of their own: beyond a limit all lines are made anew."""
+        lines = [key for key in self._shapes if key[0] == "lines"]
+        if sum(self._shapes[key].n_bytes for key in lines) > _MAX_LINE_BYTES:
+            for key in lines:
+                self._shapes.pop(key).release()
 
     def _part_line_shape(
         self, part: str, direction: FloatArray, key: tuple[float, ...], corners: int

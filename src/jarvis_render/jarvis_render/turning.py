@@ -106,7 +106,7 @@ class _Sight:
         self._steps = steps
         self._tracer = Tracer(painter, _SIZE)
         self._grounds: dict[Direction, _Ground] = {}
-        self._cloud = np.concatenate([brick_corners(b, parts) for step in steps for b in step])
+        self._cloud = np.concatenate([brick_corners(step, parts).reshape(-1, 3) for step in steps])
 
     def release(self) -> None:
         self._tracer.release()

@@ -2,6 +2,7 @@ import threading
 
 import pytest
 from jarvis_core.errors import MissingCapabilityError
+
 from jarvis_render import gl as gl_module
 
 

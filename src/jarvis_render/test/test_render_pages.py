@@ -10,11 +10,12 @@ from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.colours import builtin_colours
 from jarvis_bricks.parametric import PARTS
 from jarvis_core.errors import BadInputError
-from jarvis_render import figures
 from jarvis_render.layout import axes_text, count_parts, plan_pages
 from jarvis_render.pages import render_manual, render_pages, render_part
 from jarvis_render.paint import MIN_EDGE_CONTRAST, Palette, contrasting_edge, luminance
 from PIL import Image
+
+from jarvis_render import figures
 
 COLOURS = builtin_colours()
 STUD = 0.008
