@@ -169,7 +169,7 @@ _INSTANCE_FORMAT = "4f 4f 4f 4f 4f 2f/i"
 _INSTANCE_NAMES = ("in_row0", "in_row1", "in_row2", "in_colour", "in_edge", "in_extra")
 _STRIPS = {4: ((0, 1, 2), (2, 1, 3)), 8: tuple((i, i + 1, i + 2) for i in range(6))}
 #: Of the GPU's memory for lines.
-_MAX_LINE_BYTES = 64_000_000
+_MAX_LINE_BYTES = 20_000_000
 #: From the upper left front, so that top, left and right faces get three distinct tones.
 PAGE_LIGHT = np.array([-0.10, -0.50, 0.86]) / np.linalg.norm([-0.10, -0.50, 0.86])
 PAGE_STRENGTH = (0.58, 0.48)
