@@ -68,6 +68,10 @@ class PartCatalogue:
             self._geometry[name] = self._make(name)
         return self._geometry[name]
 
+    def section(self, part: str) -> Section | None:
+        """The file of a part, in the model or the library; None for a built-in part without one."""
+        return self._section(f"{part_name(part)}.dat")
+
     def flat(self, section: Section) -> FlatPart:
         """A library or inline file with all references followed; errors as ``geometry``."""
         return self._exact.flatten(section)

@@ -190,3 +190,49 @@ def overlaps(
             deepest[a, b] = max(deepest.get((a, b), 0.0), float(depth))
     found = sorted(deepest.items(), key=lambda item: (order[item[0][0]], order[item[0][1]]))
     return [Overlap(a, b, depth) for (a, b), depth in found]
+
+
+def resting(
+    bricks: Sequence[Brick], catalogue: PartCatalogue, *, gap_m: float = 0.0003, least_m: float = 0.0005
+) -> list[tuple[str, str]]:
+    """Pairs (upper, lower) of bricks whose collision boxes lie on each other, joined by studs or not.
+
+    Only upright physical parts are looked at: of others the boxes say little.
+
+    Args:
+        gap_m: the upper box's underside is no farther from the lower one's top.
+        least_m: they share at least this much along x and y.
+    """
+    standing = [
+        brick
+        for brick in bricks
+        if catalogue.geometry(brick.part).physical and abs(brick.pose.rotation[2, 2]) > 0.999
+    ]
+    placed = [(brick, box) for brick in standing for box in catalogue.geometry(brick.part).body_boxes]
+    if not placed:
+        return []
+    owner = [brick.id for brick, _ in placed]
+    boxes = OrientedBoxes.of(type(box)(brick.pose @ box.pose, box.size_m) for brick, box in placed)
+    extents = boxes.extents()
+    # Taller by the gap, boxes that lie on each other meet.
+    grown = OrientedBoxes(boxes.centres, boxes.axes, boxes.halves + gap_m)
+    found: set[tuple[int, int]] = set()
+    for first, second in sweep_pairs(grown):
+        for upper, lower in ((first, second), (second, first)):
+            level = np.abs(extents[upper, 0, 2] - extents[lower, 1, 2]) <= gap_m
+            # Seen from above, turned boxes share less than their extents: the flat boxes decide.
+            shared = penetration(_flattened(boxes[upper]), _flattened(boxes[lower])) >= least_m
+            chosen = level & shared
+            found |= set(zip(upper[chosen].tolist(), lower[chosen].tolist(), strict=True))
+    order = {brick.id: i for i, brick in enumerate(bricks)}
+    pairs = {(owner[i], owner[j]) for i, j in found if owner[i] != owner[j]}
+    return sorted(pairs, key=lambda pair: (order[pair[0]], order[pair[1]]))
+
+
+def _flattened(boxes: OrientedBoxes) -> OrientedBoxes:
+    """All at one height and so tall that only their outlines seen from above decide how deep they meet."""
+    centres, halves = boxes.centres.copy(), boxes.halves.copy()
+    centres[:, 2] = 0.0
+    up = np.abs(boxes.axes[:, 2, :]).argmax(axis=1)
+    halves[np.arange(len(halves)), up] = 1.0
+    return OrientedBoxes(centres, boxes.axes, halves)

@@ -245,6 +245,8 @@ class PartFlattener:
 
 def _placed_points(points: FloatArray, linear: FloatArray, offset: FloatArray) -> FloatArray:
     """One product for all (…, 3) points: numpy would make one for each triangle."""
+    if len(points) == 0:
+        return points
     moved: FloatArray = (points.reshape(-1, 3) @ linear.T + offset).reshape(points.shape)
     return moved
 

@@ -17,6 +17,7 @@ from jarvis_bricks.connectivity import (
     floating,
     neighbours,
     overlaps,
+    resting,
     supports,
 )
 from jarvis_bricks.ldraw.reading import read_assembly
@@ -188,3 +189,28 @@ def test_real_models_hang_together(library: LDrawLibrary, models: list[Path], na
     assert len(components([b.id for b in bricks], joints)[0]) >= least
     # A published model has no brick inside another (one place in 21041 is 1 LDU tight).
     assert len(overlaps(bricks, catalogue)) <= 1
+
+
+def test_what_rests_on_what_without_studs(catalogue: PartCatalogue) -> None:
+    """A tile on a tile, a brick across both of two, one that only touches at a side, one in the air."""
+    plate = 0.0032
+    bricks = [
+        Brick("low", "3068b", 4, Pose((0, 0, plate)), 1),
+        Brick("tile", "3068b", 4, Pose((0, 0, 2 * plate)), 1),
+        Brick("beside", "3068b", 4, Pose((0.016, 0, plate)), 1),
+        Brick("across", "3001", 4, Pose((0.008, 0, plate + 0.0096 + plate)), 1),
+        Brick("turned", "3068b", 4, Pose.from_yaw((0.1, 0, plate), 0.5), 1),
+        Brick("on it", "3024", 4, Pose.from_yaw((0.1, 0, 2 * plate), 1.0), 1),
+        Brick("air", "3068b", 4, Pose((0, 0, 0.1)), 1),
+    ]
+    assert resting(bricks, catalogue) == [("tile", "low"), ("across", "tile"), ("on it", "turned")]
+
+
+def test_resting_looks_at_turned_outlines(catalogue: PartCatalogue) -> None:
+    """Face to face along the diagonal: the level boxes around them meet, they themselves need not."""
+    across = 0.016 * 2**0.5
+    low = Brick("low", "3068b", 4, Pose.from_yaw((0, 0, 0.0032), np.pi / 4), 1)
+    for gap, expected in ((0.001, []), (-0.004, [("high", "low")])):
+        place = (across / 2 + gap / 2, across / 2 + gap / 2, 0.0064)
+        high = Brick("high", "3068b", 4, Pose.from_yaw(place, np.pi / 4), 1)
+        assert resting([low, high], catalogue) == expected

@@ -10,7 +10,6 @@ Such places, and other metas that change nothing here, are noted (``Section.note
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Mapping
@@ -346,7 +345,7 @@ class _EmbeddedFile:
     def finish(self) -> bytes:
         try:
             return base64.b64decode("".join(self.digits), validate=True)
-        except binascii.Error as error:
+        except ValueError as error:
             raise BadInputError(
                 f"the embedded file {self.name} is no base64 ({error})", where=f"{self.source}:{self.start}"
             ) from error
@@ -364,6 +363,8 @@ class _Lines:
     def values(self, source: str) -> FloatArray:
         """(n, count); raises BadInputError naming the first line with a word that is no number."""
         count = _NUMBERS[self.kind]
+        if not self.words:
+            return np.zeros((0, count))
         try:
             found = np.array(list(map(float, self.words)), dtype=np.float64).reshape(-1, count)
         except ValueError:
