@@ -24,6 +24,8 @@ _LAMPS = 6
 _LAMP_SHARE, _SKY_SHARE, _AMBIENT = 0.62, 0.50, 0.10
 _LAMP_TOWARDS = np.array([-0.45, -0.55, 1.0])
 _LAMP_SPREAD = 0.14
+#: Radius within which a pixel looks for shadows, of the lamp's and of the sky's lights; half tiles.
+_LAMP_BLUR, _SKY_BLUR = 0.006, 0.02
 
 _VERTEX_INPUTS = """
 in vec3 in_position;
@@ -88,6 +90,9 @@ vec3 tiled(vec3 at, int i) {{
 void main() {{
     vec3 to = normalize(eye.xyz - eye.w * place);
     vec3 from = place + normal * offset;
+    float chance = fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233))) * 43758.5453);
+    float spin = 6.2832 * chance;
+    float radius = sqrt(fract(chance * 57.31));
     float lit = ambient;
     float gloss = 0.0;
     for (int i = 0; i < LIGHTS; ++i) {{
@@ -95,7 +100,13 @@ void main() {{
         if (facing <= 0.0) continue;
         vec3 at = (lights[i] * vec4(from, 1.0)).xyz;
         // Beyond its ball a light knows of nothing that could be in the way.
-        float seen = all(lessThan(abs(at.xy), vec2(0.99))) && at.z < 0.995 ? texture(depths, tiled(at, i)) : 1.0;
+        float seen = 1.0;
+        if (all(lessThan(abs(at.xy), vec2(0.97))) && at.z < 0.995) {{
+            // Neighbouring pixels look a little beside each other: edges of shadows blur instead of repeating.
+            float angle = spin + 2.4 * float(i);
+            at.xy += (i < {_LAMPS} ? {_LAMP_BLUR} : {_SKY_BLUR}) * radius * vec2(cos(angle), sin(angle));
+            seen = texture(depths, tiled(at, i));
+        }}
         lit += towards[i].w * facing * seen;
         if (i < {_LAMPS}) gloss += seen * pow(max(dot(normal, normalize(to + towards[i].xyz)), 0.0), 60.0);
     }}
@@ -167,8 +178,8 @@ class SoftLight:
         lights = np.stack([matrix.T for matrix in matrices]).astype("f4")
         uniform(self.program, "lights").write(lights.tobytes())
         uniform(self.program, "towards").write(self._directions.astype("f4").tobytes())
-        # One and a half texels of a tile, seen at a flat angle.
-        self.program["offset"] = 1.5 * 2 * radius_m / _TILE_PX
+        # Two and a half texels of a tile, seen at a flat angle.
+        self.program["offset"] = 2.5 * 2 * radius_m / _TILE_PX
 
     def begin(self, view: View, paper: tuple[float, float, float]) -> None:
         """Light what follows, as seen through a view."""
