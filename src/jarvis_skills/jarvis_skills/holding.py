@@ -77,7 +77,7 @@ def _loss(ctx: SkillContext, held: Held, scene: Scene | None) -> str:
     state = ctx.robot.state()
     width = state.gripper_width_m
     if abs(width - held.width_m) > ctx.config.width_tolerance_m:
-        return f"the pads are {width * 1e3:.1f} mm apart and held it at {held.width_m * 1e3:.1f} mm"
+        return f"the pads are {max(width, 0.0) * 1e3:.1f} mm apart and held it at {held.width_m * 1e3:.1f} mm"
     seen = scene.find(held.object.id) if scene is not None else None
     if seen is None:
         return ""

@@ -11,7 +11,7 @@ from jarvis_motion.backend import Obstacle
 from jarvis_skills.cell_context import PLATE, TABLE, SkillContext, StepFailed
 from jarvis_skills.clearing import clear_off
 from jarvis_skills.grasp import Grasp, carriers, find_grasps, touching
-from jarvis_skills.holding import attach, check_hand, detach, measure_in_hand
+from jarvis_skills.holding import attach, check_hand, measure_in_hand
 from jarvis_skills.moves import close_fingers, joints, open_fingers, plan_descent, planned, rise, run_plan
 
 
@@ -32,9 +32,8 @@ def pick(ctx: SkillContext, goal: PickGoal) -> dict[str, Fact]:
     near = touching(thing.world_boxes(), ctx.obstacles(scene), ctx.config.support_gap_m)
     rise(ctx, ctx.config.lift_height_m, "lift", allow_contact=(*near, TABLE, PLATE))
     ctx.phase("verify")
-    width = ctx.robot.state().gripper_width_m
-    verify_width(ctx, thing, grasp, width, "lifting")
     offset = measure_in_hand(ctx)
+    width = ctx.robot.state().gripper_width_m
     return {"object_id": thing.id, "gripper_width_m": width, "held": True, "offset_in_hand_m": offset}
 
 
@@ -97,22 +96,13 @@ def plan_approach(ctx: SkillContext, thing: RigidObject, grasp: Grasp) -> list[J
 
 
 def close(ctx: SkillContext, thing: RigidObject, grasp: Grasp) -> None:
-    """Close on the object; when it is not between the pads, leave the place again."""
+    """Close on the object; when the pads then stand otherwise than it is wide, leave the place again."""
     width = close_fingers(ctx, "close")
-    try:
-        verify_width(ctx, thing, grasp, width, "closing")
-    except StepFailed:
+    if abs(width - grasp.width_m) > ctx.config.width_tolerance_m:
         clear_off(ctx, ctx.look())
-        raise
-    attach(ctx, thing, grasp, width)
-
-
-def verify_width(ctx: SkillContext, thing: RigidObject, grasp: Grasp, width_m: float, when: str) -> None:
-    """The pads must stand as far apart as the object is wide."""
-    if abs(width_m - grasp.width_m) > ctx.config.width_tolerance_m:
-        detach(ctx)
         raise StepFailed(
             Status.VERIFICATION_FAILED,
-            f"after {when} the pads are {width_m * 1e3:.1f} mm apart, {thing.id} is {grasp.width_m * 1e3:.1f} mm "
+            f"after closing the pads are {width * 1e3:.1f} mm apart, {thing.id} is {grasp.width_m * 1e3:.1f} mm "
             "wide: it is not held; look again and retry",
         )
+    attach(ctx, thing, grasp, width)

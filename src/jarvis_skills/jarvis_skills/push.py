@@ -72,10 +72,7 @@ def check_stays_on_table(ctx: SkillContext, thing: RigidObject, offset: FloatArr
 
 
 def start_of_push(ctx: SkillContext, thing: RigidObject, way: FloatArray) -> Pose:
-    """Tool pose behind the object, the flat of one closed fingertip towards it.
-
-    Of the two turns of the hand that do this, the one that the arm reaches.
-    """
+    """Tool pose behind the object, the flat of one closed fingertip towards it."""
     gripper, config = ctx.robot_config.gripper, ctx.config
     bounds = corners(thing)
     bottom, top = float(bounds[:, 2].min()), float(bounds[:, 2].max())
@@ -84,10 +81,7 @@ def start_of_push(ctx: SkillContext, thing: RigidObject, way: FloatArray) -> Pos
     )
     # Plates are lower than the usual height above what they lie on.
     point[2] = bottom + min(config.push_height_m, (top - bottom) / 2) + gripper.pad_below_tcp_m
-    yaw = float(np.arctan2(way[1], way[0]))
-    turns = [top_down(point, yaw), top_down(point, yaw + np.pi)]
-    here = joints(ctx)
-    return next((tool for tool in turns if ctx.backend.inverse(tool, here) is not None), turns[0])
+    return top_down(point, float(np.arctan2(way[1], way[0])))
 
 
 def plan_push(ctx: SkillContext, thing: RigidObject, start: Pose, end: Pose) -> list[JointTrajectory]:

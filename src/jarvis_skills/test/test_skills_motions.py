@@ -151,14 +151,6 @@ def test_bricks_are_pushed_in_every_direction(bench: Bench, angle_deg: int) -> N
     )
 
 
-def test_a_brick_at_the_edge_of_the_reach_is_pushed_with_the_hand_turned(bench: Bench) -> None:
-    """Either side of the closed fingers will do, and there the arm reaches one of them only."""
-    yaw = math.radians(135)
-    bench.world.move("b", Pose.from_yaw((0.63, 0.38, 0.0096), yaw))
-    bench.world.advance(0.05)
-    assert bench.run(PushGoal("b", (0.01 * math.cos(yaw), 0.01 * math.sin(yaw)))).ok
-
-
 @pytest.mark.parametrize("name", ["a", "flat", "slope", "dot"])
 def test_every_kind_of_brick_is_pushed(bench: Bench, name: str) -> None:
     """Plates are lower than the usual height of the fingertips: these must not pass above them."""

@@ -8,10 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from jarvis_core.motion import GripperOutcome
+from jarvis_core.motion import Cancellation, GripperOutcome
 from jarvis_core.objects import Scene
 from jarvis_core.pose import FloatArray, Pose
-from jarvis_core.skills import HomeGoal, PickAndPlaceGoal, PickGoal, PlaceGoal, PushGoal, SkillGoal
+from jarvis_core.skills import (
+    HomeGoal,
+    MoveToGoal,
+    PickAndPlaceGoal,
+    PickGoal,
+    PlaceGoal,
+    PushGoal,
+    SkillGoal,
+)
 from jarvis_core.status import Status
 from jarvis_motion.backend import Plan
 from skill_bench import LOOSE, Bench
@@ -342,8 +350,10 @@ def test_a_brick_taken_between_two_calls_is_noticed(bench: Bench) -> None:
     bench.world.move("a", away)
     result = bench.skills.run(PlaceGoal(bench.on_plate(6, 0)))
     assert result.status is Status.VERIFICATION_FAILED
-    assert "a was lost" in result.message
+    assert "a was lost: it is seen" in result.message
     assert result.facts["held"] is False
+    # Seen at once: nothing is carried towards the place.
+    assert result.facts["duration_s"] == 0.0
     assert bench.run(PickGoal("b")).ok
     bench.world.move("b", away.translated((0.0, -0.06, 0)))
     bench.world.advance(1.0)
@@ -377,6 +387,43 @@ def test_a_brick_that_can_not_be_seen_in_the_hand_counts_as_held(
     goal = bench.on_plate(6, 0)
     assert bench.run(PickAndPlaceGoal("a", goal)).ok
     assert bench.pose("a").is_close(goal, 1e-4, 1e-3)
+
+
+def test_a_brick_that_can_not_be_seen_and_is_lost_is_felt(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fell where the camera does not look: the pads have closed on nothing."""
+    assert bench.run(PickGoal("a")).ok
+    real = bench.scenes.scene
+
+    def without_a() -> Scene:
+        scene = real()
+        return Scene(scene.time_s, "perceived", tuple(o for o in scene.objects if o.id != "a"))
+
+    monkeypatch.setattr(bench.scenes, "scene", without_a)
+    bench.world.move("a", Pose((0.36, -0.06, 0.0096)))
+    bench.world.advance(1.0)
+    result = bench.run(PlaceGoal(bench.on_plate(6, 0)))
+    assert result.status is Status.VERIFICATION_FAILED
+    assert "a was lost: the pads are 0.0 mm apart" in result.message
+    assert bench.run(PickGoal("b")).ok
+
+
+def test_a_failure_tells_what_is_left_in_the_hand(bench: Bench) -> None:
+    """The brick falls, then the arm is blocked: the result says so, whatever the arm says."""
+    away = Pose((0.36, -0.06, 0.0096))
+    assert bench.run(PickGoal("a")).ok
+
+    def lose(phase: str) -> None:
+        bench.world.move("a", away)
+        bench.world.advance(1.0)
+        cancel.cancel()
+
+    cancel = Cancellation()
+    result = bench.skills.run(MoveToGoal(Pose((0.5, 0.2, 0.2), (1.0, 0.0, 0.0, 0.0))), lose, cancel)
+    assert result.status is Status.CANCELED
+    assert result.facts["held"] is False
+    assert bench.ctx.held is None
 
 
 def test_a_brick_that_falls_over_after_the_release_is_told(bench: Bench) -> None:
