@@ -5,9 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from jarvis_bricks.build_check import FingerClearance
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
+
+# Machines are shared and slow at times: hangs are what the tests' own timeout is for.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.geometry import STUD_HEIGHT_M
@@ -229,6 +229,7 @@ def test_options_do_not_depend_on_where_the_brick_lies(yaw: float, x: float, y: 
 
 
 @given(st.lists(st.tuples(st.floats(-0.06, 0.06), st.floats(-0.06, 0.06), st.floats(0.001, 0.1)), max_size=5))
+@settings(max_examples=50)
 def test_more_obstacles_never_free_a_grip(places: list[tuple[float, float, float]]) -> None:
     fingers = FingerClearance(0.08, 0.015, 0.018, 0.0463, 0.0089, (0.0634, 0.208))
     posts = [(f"p{i}", block(x, y, 0, (P, P, height))) for i, (x, y, height) in enumerate(places)]

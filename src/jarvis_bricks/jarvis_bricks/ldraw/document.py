@@ -30,7 +30,8 @@ EDGE_COLOUR = 24
 IntArray = npt.NDArray[np.int32]
 
 _META = re.compile(
-    r"(!|//|STEP\b|ROTSTEP\b|WRITE\b|PRINT\b|CLEAR\b|PAUSE\b|SAVE\b|BFC\b|NAME:|AUTHOR:|FILE\b)", re.I
+    r"(!|//|STEP\b|ROTSTEP\b|WRITE\b|PRINT\b|CLEAR\b|PAUSE\b|SAVE\b|BFC\b|NAME:|AUTHOR:|FILE\b|NOFILE\b)",
+    re.I,
 )
 #: Not str.splitlines: it also splits at characters that latin-1 and Windows files hold within a line.
 _LINE_END = re.compile(r"\r\n|\r|\n")
