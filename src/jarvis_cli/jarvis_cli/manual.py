@@ -8,8 +8,10 @@ import multiprocessing
 import os
 import re
 import shutil
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.cell import CellConfig, PlateConfig
 from jarvis_core.config import load_default
-from jarvis_core.errors import BadInputError
+from jarvis_core.errors import BadInputError, MissingCapabilityError
 from jarvis_core.files import write_bytes, write_text
 from jarvis_core.manual import ManualPage, PartCount
 from jarvis_render.book import colour_chart, contact_sheet, cover, parts_pages, write_pdf
@@ -180,21 +182,40 @@ def draw(book: Book, layout: PageLayout, numbers: list[int], options: argparse.N
     with progress(len(numbers), "drawing pages") as advance:
         if jobs == 1 or len(numbers) < _WORTH_SHARING:
             return list(_draw_here(book, layout, numbers, advance))
-        size = max(8, -(-len(numbers) // (3 * jobs)))
-        chunks = [numbers[i : i + size] for i in range(0, len(numbers), size)]
-        pages: list[ManualPage] = []
-        setup = (options.source, options.ldraw_library, book.config, layout)
-        # A GL context doesn't survive a fork, and each process draws on one core.
-        with ProcessPoolExecutor(
-            min(jobs, len(chunks)), multiprocessing.get_context("spawn"), _start_worker, setup
-        ) as pool:
-            for done in pool.map(_draw_chunk, chunks):
-                pages += done
-                advance(len(done))
-        return pages
+        return _draw_shared(layout, book.config, numbers, options, jobs, advance)
 
 
-def _draw_here(book: Book, layout: PageLayout, numbers: list[int], advance: Any) -> tuple[ManualPage, ...]:
+def _draw_shared(
+    layout: PageLayout,
+    config: ManualConfig,
+    numbers: list[int],
+    options: argparse.Namespace,
+    jobs: int,
+    advance: Callable[[int], None],
+) -> list[ManualPage]:
+    """Runs of pages in processes of their own: a GL context doesn't survive a fork, and each draws on one core."""
+    size = max(8, -(-len(numbers) // (3 * jobs)))
+    chunks = [numbers[i : i + size] for i in range(0, len(numbers), size)]
+    setup = (options.source, options.ldraw_library, config, layout)
+    spawn = multiprocessing.get_context("spawn")
+    pages: list[ManualPage] = []
+    pool = ProcessPoolExecutor(min(jobs, len(chunks)), spawn, _start_worker, setup)
+    try:
+        for done in pool.map(_draw_chunk, chunks):
+            pages += done
+            advance(len(done))
+    except BrokenProcessPool as error:
+        raise MissingCapabilityError(
+            "a drawing process ended early, perhaps for lack of memory", where="rendering", fix="try --jobs 1"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return pages
+
+
+def _draw_here(
+    book: Book, layout: PageLayout, numbers: list[int], advance: Callable[[int], None]
+) -> tuple[ManualPage, ...]:
     catalogue = book.catalogue
     return render_pages(
         book.steps,
@@ -214,6 +235,8 @@ _worker: dict[str, Any] = {}
 
 
 def _start_worker(source: str, library: Path | None, config: ManualConfig, layout: PageLayout) -> None:
+    # Ctrl-C is for the process that shows the progress; it ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("LP_NUM_THREADS", "1")
     _worker["book"], _worker["layout"] = open_book(source, library, config), layout
 

@@ -1,6 +1,7 @@
 """jarvis manual: files as asked for, one line for mistakes, nothing half-written."""
 
 import io
+import os
 
 import pytest
 from jarvis_cli.__main__ import main
@@ -114,3 +115,14 @@ def test_part_and_colours(tmp_path):
     assert main(["manual", "part", "nosuch", "--out", str(tmp_path / "no.png")]) == 2
     assert not (tmp_path / "no.png").exists()
     assert main(["manual", "colours", "--out", str(tmp_path / "chart.png")]) == 0
+
+
+def test_a_process_that_dies_is_told_in_one_line(tmp_path, monkeypatch, capsys):
+    from jarvis_cli import manual
+
+    monkeypatch.setattr(manual, "_WORTH_SHARING", 2)
+    monkeypatch.setattr(manual, "_start_worker", os.abort)
+    command = ["manual", "render", "duck", "--size", "64", "--jobs", "2", "--out", str(tmp_path / "out")]
+    assert main(command) == 2
+    assert "--jobs 1" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -229,11 +229,8 @@ class Shape:
         """Draw at (n, INSTANCE_FLOATS) places."""
         if self._count == 0 or len(places) == 0:
             return
-        if places.nbytes > self._places.size:
-            self._forget_arrays()
-            self._places.release()
-            self._places = self._gl.buffer(reserve=places.nbytes * 2)
-        self._places.orphan()
+        # A buffer of just the size needed: earlier ones live on until the GPU has drawn from them.
+        self._places.orphan(places.nbytes)
         self._places.write(np.ascontiguousarray(places))
         self._array(program).render(moderngl.TRIANGLES, vertices=self._count, instances=len(places))
 
@@ -245,13 +242,10 @@ class Shape:
             )
         return self._arrays[program.glo]
 
-    def _forget_arrays(self) -> None:
+    def release(self) -> None:
         for array in self._arrays.values():
             array.release()
         self._arrays.clear()
-
-    def release(self) -> None:
-        self._forget_arrays()
         for buffer in (self._vertices, self._indices, self._places):
             if buffer is not None:
                 buffer.release()
@@ -279,6 +273,7 @@ class Painter:
         for program in (self._faces_program, self._lines_program):
             program["paper"] = paper
         self.light(PAGE_LIGHT, *PAGE_STRENGTH)
+        self._query = gl.query(samples=True)
         self._framebuffer: moderngl.Framebuffer | None = None
         self._eye: FloatArray = np.array([0.0, 0.0, 1.0, 0.0])
         self._pen = Pen(1.0, 0.0)
@@ -414,10 +409,9 @@ class Painter:
             counts = []
             for test in ("<=", "1"):
                 self.gl.depth_func = test
-                query = self.gl.query(samples=True)
-                with query:
+                with self._query:
                     self.faces([brick], places)
-                counts.append(int(query.samples))
+                counts.append(int(self._query.samples))
             # Half of a brick's faces look away: by itself it would hide as much again.
             shares.append(min(1.0, 2 * counts[0] / counts[1]) if counts[1] else 1.0)
         self.gl.depth_func = "<="

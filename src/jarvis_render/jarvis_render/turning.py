@@ -105,6 +105,7 @@ class _Sight:
         self._painter = painter
         self._steps = steps
         self._tracer = Tracer(painter, _SIZE)
+        self._query = gl.query(samples=True)
         self._grounds: dict[Direction, _Ground] = {}
         self._cloud = np.concatenate([brick_corners(step, parts).reshape(-1, 3) for step in steps])
 
@@ -156,8 +157,7 @@ class _Sight:
         self._painter.faces([brick], place, simple=True)
         # Drawn again, only what is in front is where the depth already is.
         self._gl.depth_func = "=="
-        query = self._gl.query(samples=True)
-        with query:
+        with self._query:
             self._painter.faces([brick], place, simple=True)
         self._gl.depth_func = "<="
-        return int(query.samples)
+        return int(self._query.samples)
