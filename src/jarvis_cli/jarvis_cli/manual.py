@@ -58,7 +58,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    render = actions.add_parser("render", help="the manual of a model or a task")
+    render = actions.add_parser("render", help="the manual of a model or a task", **_shown("render"))
     render.add_argument("source", help="a .ldr or .mpd file, the name of a shipped model, or a task folder")
     render.add_argument("--style", default="classic", help=STYLES_HELP)
     render.add_argument("--size", default="512", metavar="N|WxH", help="pixels of a page (default 512)")
@@ -72,18 +72,25 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     render.add_argument("--jobs", type=int, default=0, help="processes (default: one per core)")
     add_library_option(render)
     render.set_defaults(run=run_render)
-    part = actions.add_parser("part", help="a picture of one part")
+    part = actions.add_parser("part", help="a picture of one part", **_shown("part"))
     part.add_argument("part", help="part number, e.g. 3001")
     part.add_argument("--colour", type=int, default=4, help="LDraw code (default 4, red)")
     part.add_argument("--size", type=int, default=256, help="pixels (default 256)")
     part.add_argument("--out", type=Path, default=Path("part.png"))
     add_library_option(part)
     part.set_defaults(run=run_part)
-    chart = actions.add_parser("colours", help="a chart of all colours")
+    chart = actions.add_parser("colours", help="a chart of all colours", **_shown("colours"))
     chart.add_argument("--part", default="3003", help="part that shows them (default 3003)")
     chart.add_argument("--out", type=Path, default=Path("colours.png"))
     add_library_option(chart)
     chart.set_defaults(run=run_colours)
+
+
+def _shown(action: str) -> dict[str, Any]:
+    """The examples of one action, as its help shows them."""
+    head, *lines = EXAMPLES.splitlines()
+    mine = [line for line in lines if line.startswith(f"  jarvis manual {action} ")]
+    return {"epilog": "\n".join([head, *mine]), "formatter_class": argparse.RawDescriptionHelpFormatter}
 
 
 @dataclass(frozen=True, slots=True)
