@@ -169,7 +169,7 @@ def main() -> None:
     console.print(table, width=100)
     medians = {what: statistics.median(times) for what, times in rows}
     for what, median in medians.items():
-        ours = what.replace("LeoCAD", "whole manual")
+        ours = f"{what.partition(':')[0]}: whole manual, per page"
         if "LeoCAD" in what:
             console.print(f"{what}: {median / medians[ours]:.1f} times our time for the whole manual")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -192,9 +192,14 @@ def measure(options: argparse.Namespace, count: int, folder: Path) -> list[tuple
         (f"{count} bricks: whole manual, per page", manual.whole),
     ]
     if options.leocad:
-        actions.append(
-            (f"{count} bricks: LeoCAD, per page", lambda: leocad(path, first, last, options.size, folder))
-        )
+        size = options.size
+        actions += [
+            (
+                f"{count} bricks: LeoCAD, all pages in one process",
+                lambda: leocad(path, first, last, size, folder),
+            ),
+            (f"{count} bricks: LeoCAD, a process per page", lambda: leocad(path, last, last, size, folder)),
+        ]
     actions.append((f"{count} bricks: hypothesis 256x256", lambda: hypotheses(manual.catalogue, bricks, 256)))
     manual.steady()
     times: dict[str, list[float]] = {what: [] for what, _ in actions}
