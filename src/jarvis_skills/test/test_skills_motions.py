@@ -200,6 +200,23 @@ def test_a_brick_on_studs_is_not_pushed_away(bench: Bench) -> None:
     assert bench.run(PickGoal("a")).ok
 
 
+def test_a_push_that_moves_nothing_is_no_success(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The brick is seen where it does not lie: the fingers push air."""
+    real = bench.scenes.scene
+    elsewhere = Pose((0.36, -0.06, 0.0096))
+
+    def wrong() -> Scene:
+        scene = real()
+        moved = (msgspec.structs.replace(o, pose=elsewhere) if o.id == "b" else o for o in scene.objects)
+        return msgspec.structs.replace(scene, objects=tuple(moved))
+
+    monkeypatch.setattr(bench.scenes, "scene", wrong)
+    result = bench.run(PushGoal("b", (0.01, 0.0)))
+    assert result.status is Status.VERIFICATION_FAILED
+    assert "b moved 0.0 mm of 10.0 mm" in result.message
+    assert result.facts["moved_m"] == [0.0, 0.0, 0.0]
+
+
 def test_something_unseen_between_the_fingers_is_no_push(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
