@@ -18,7 +18,7 @@ from bootstrap.steps import say
 HELP = """\
 usage: ./jarvis [--no-ros] [--accept-eula] COMMAND [arguments]
 
-The first start of any command sets everything up (about a minute); later ones start at once.
+The first start of any command sets everything up (two to four minutes, mostly downloads); later ones start at once.
 
 commands of the workspace:
   demo          run the demonstration: a build, planned, executed in simulation and scored

@@ -12,6 +12,7 @@ from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 
@@ -23,9 +24,9 @@ def cell_nodes(context):
         output="screen",
         parameters=[
             {
-                "task": LaunchConfiguration("task"),
+                "task": ParameterValue(LaunchConfiguration("task"), value_type=str),
                 "seed": int(LaunchConfiguration("seed").perform(context)),
-                "advance": LaunchConfiguration("advance"),
+                "advance": ParameterValue(LaunchConfiguration("advance"), value_type=str),
                 "real_time_factor": float(LaunchConfiguration("real_time_factor").perform(context)),
                 "overview_rate_hz": float(LaunchConfiguration("overview_rate_hz").perform(context)),
             }

@@ -18,6 +18,12 @@ from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, ThisLaunchFileDir
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+
+def text(argument):
+    """An argument as a string, whatever YAML would make of it."""
+    return ParameterValue(LaunchConfiguration(argument), value_type=str)
 
 
 def agent_actions(context):
@@ -31,8 +37,8 @@ def agent_actions(context):
         output="screen",
         parameters=[
             {
-                "task": LaunchConfiguration("task"),
-                "agent": agent,
+                "task": text("task"),
+                "agent": ParameterValue(agent, value_type=str),
                 "seed": int(LaunchConfiguration("seed").perform(context)),
             }
         ],
@@ -41,12 +47,19 @@ def agent_actions(context):
         package="jarvis_bench", executable="report_node", output="screen", parameters=[{"once": True}]
     )
 
+    ended = []
+
     def after_agent(event, context):
+        ended.append(node)
         if event.returncode != 0:
             return [EmitEvent(event=Shutdown(reason="the agent failed"))]
-        return []
+        return [EmitEvent(event=Shutdown(reason="the episode has ended"))] if report in ended else []
 
-    after_report = [EmitEvent(event=Shutdown(reason="the episode has ended"))]
+    def after_report(event, context):
+        # A report that crashed early must not take the episode along.
+        ended.append(report)
+        return [EmitEvent(event=Shutdown(reason="the episode has ended"))] if node in ended else []
+
     return [
         node,
         report,
@@ -70,7 +83,10 @@ def generate_launch_description():
         package="jarvis_episode",
         executable="episode_node",
         output="screen",
-        parameters=[{"results": LaunchConfiguration("results")}],
+        parameters=[{"results": text("results")}],
+    )
+    without_manager = OnProcessExit(
+        target_action=manager, on_exit=[EmitEvent(event=Shutdown(reason="the episode manager has ended"))]
     )
     return LaunchDescription(
         [
@@ -86,6 +102,7 @@ def generate_launch_description():
             DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
             cell,
             manager,
+            RegisterEventHandler(without_manager),
             OpaqueFunction(function=agent_actions),
         ]
     )

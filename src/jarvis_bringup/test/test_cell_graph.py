@@ -19,7 +19,7 @@ import launch_testing.actions
 import launch_testing.asserts
 import numpy as np
 from action_msgs.msg import GoalStatus
-from control_msgs.action import FollowJointTrajectory
+from control_msgs.action import FollowJointTrajectory, GripperCommand
 from jarvis_cli.sources import read_model
 from jarvis_cli.tasks import one_task, write_task
 from jarvis_core.cell import CellConfig
@@ -37,7 +37,7 @@ from jarvis_scoring.inputs import read_record
 from jarvis_scoring.protocol import EpisodeScore
 from jarvis_skills.moves import top_down
 from jarvis_skills.ros.goals import door_of
-from jarvis_skills.ros.ros_robot import ARM_ACTION, RosRobot
+from jarvis_skills.ros.ros_robot import ARM_ACTION, GRIPPER_ACTION, RosRobot
 from jarvis_skills.ros.skill_client import SkillClient
 from jarvis_tasks.store import load_task
 from launch import LaunchDescription
@@ -56,6 +56,7 @@ from simulation_interfaces.srv import (
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from jarvis_interfaces.action import MoveTo
+from jarvis_interfaces.msg import SkillCall
 from jarvis_interfaces.srv import EndEpisode, GetObjectStates, GetScene, LoadEpisode, StartEpisode
 
 LAUNCH = Path(__file__).resolve().parents[3] / "launch"
@@ -336,6 +337,68 @@ class TestCell(unittest.TestCase):
         assert states[-1].objects == record.final.objects
         for name in ("before.png", "after.png", "video.mp4"):
             assert (folder / name).stat().st_size > 1000, name
+
+    def begin(self, policy: str, seed: int = 5) -> None:
+        request = LoadEpisode.Request(task=str(TASK), seed=seed, policy=policy, privileged=True)
+        self.client.demand(LoadEpisode, "/episode/load", request)
+        self.client.demand(StartEpisode, "/episode/start")
+
+    def end(self, **fields: object) -> Path:
+        request = EndEpisode.Request(**{"outcome": "finished", "message": "done"} | fields)
+        return Path(self.client.demand(EndEpisode, "/episode/end", request).folder)
+
+    def test_a_world_reset_in_an_episode_is_no_valid_record(self) -> None:
+        self.begin("resetter")
+        assert self.client.skills.run(HomeGoal()).status == Status.SUCCEEDED
+        assert self.client.skills.run(PickGoal("b001")).status == Status.SUCCEEDED
+        self.client.ask(ResetSimulation, "/sim/reset_simulation")
+        record = read_record(self.end(calls=2) / "record.json")
+        assert record.outcome == "cell_error"
+        assert "reset or replaced" in record.outcome_message
+        assert record.time_s > 1.0
+
+    def test_the_record_shows_its_own_table_though_no_time_has_passed(self) -> None:
+        pictures = []
+        for seed in (21, 22):
+            self.begin("looker", seed)
+            pictures.append((self.end() / "before.png").read_bytes())
+        assert pictures[0] != pictures[1]
+
+    def test_what_the_manager_cannot_use_is_refused_and_it_lives_on(self) -> None:
+        request = LoadEpisode.Request(task=str(TASK), policy="../../evil")
+        with pytest.raises(RefusedError, match="is no name"):
+            self.client.demand(LoadEpisode, "/episode/load", request)
+        with pytest.raises(RefusedError, match="OSError"):
+            self.client.demand(LoadEpisode, "/episode/load", LoadEpisode.Request(task="x" * 5000, policy="p"))
+        self.begin("judged")
+        with pytest.raises(RefusedError, match="is no outcome"):
+            self.end(outcome="zorro")
+        # A message on a shared topic that nobody can read spoils the record, not the manager.
+        publisher = self.client.node.create_publisher(SkillCall, "/skills/calls", 10)
+        deadline = time.monotonic() + TIMEOUT_S
+        while publisher.get_subscription_count() == 0 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        publisher.publish(SkillCall(goal="{{{"))
+        time.sleep(0.5)
+        record = read_record(self.end() / "record.json")
+        assert record.outcome == "cell_error"
+        assert "can't be read" in record.outcome_message
+
+    def test_commands_that_are_no_numbers_never_reach_the_drives(self) -> None:
+        client = ActionClient(self.client.node, GripperCommand, GRIPPER_ACTION)
+        assert client.wait_for_server(timeout_sec=TIMEOUT_S)
+        for position, effort in ((float("nan"), 10.0), (0.02, float("nan")), (-0.01, 10.0)):
+            goal = GripperCommand.Goal()
+            goal.command.position, goal.command.max_effort = position, effort
+            assert not wait_for(client.send_goal_async(goal), TIMEOUT_S, "goal").accepted
+        slow = self.client.skills.run(MoveToGoal(top_down((0.4, -0.1, 0.3), 0.0), speed=1e-9))
+        assert slow.status == Status.PRECONDITION_FAILED
+
+    def test_nobody_can_hang_the_simulator_with_steps(self) -> None:
+        self.set_state(SimulationState.STATE_PAUSED)
+        many = self.client.ask(StepSimulation, "/sim/step_simulation", StepSimulation.Request(steps=2**40))
+        assert many.result.result == Result.RESULT_OPERATION_FAILED
+        self.set_state(SimulationState.STATE_PLAYING)
 
 
 @launch_testing.post_shutdown_test()

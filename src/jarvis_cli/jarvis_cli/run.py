@@ -11,7 +11,7 @@ from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_episode.runner import EpisodeResult, run_episode
 from jarvis_episode.settings import Settings
-from jarvis_scoring.text import headline, table
+from jarvis_scoring.text import table
 
 from jarvis_cli.parser import Commands, add_command
 from jarvis_cli.progress import Activity
@@ -47,7 +47,6 @@ def run(options: argparse.Namespace) -> int:
     result = play(options.task, options.agent, options.seed, options.out, PartCatalogue(library))
     page = write_episode_page(result.folder)
     print(table(result.score))
-    print(headline(result.score))
     print(f"{result.record.outcome}: {result.record.outcome_message}")
     print(f"record: {result.folder}\npage:   {page}")
     # A policy's failure is a score; only a cell's is an error.

@@ -57,7 +57,8 @@ def decode[T](data: bytes, kind: type[T], *, where: str) -> T:
     try:
         return msgspec.json.decode(data, type=kind, dec_hook=decode_hook)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadInputError(f"not a valid {kind.__name__} ({error})", where=where) from error
+        name = getattr(kind, "__name__", str(kind))
+        raise BadInputError(f"not a valid {name} ({error})", where=where) from error
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -11,12 +11,17 @@ from jarvis_skills.clearing import clear_off
 from jarvis_skills.holding import check_hand
 from jarvis_skills.moves import check_workspace, go_straight, go_to_joints, go_to_pose, open_fingers
 
+#: Slower motions would take minutes; they serve nobody.
+MIN_SPEED = 0.01
+
 
 def move_to(ctx: SkillContext, goal: MoveToGoal) -> dict[str, Fact]:
     """Bring the tool to a pose, avoiding everything in the scene."""
     check_workspace(ctx, goal.pose, "the tool pose")
-    if not 0.0 < goal.speed <= 1.0:
-        raise StepFailed(Status.PRECONDITION_FAILED, f"speed must be in (0, 1], got {goal.speed}")
+    if not MIN_SPEED <= goal.speed <= 1.0:
+        raise StepFailed(
+            Status.PRECONDITION_FAILED, f"speed must be between {MIN_SPEED} and 1, got {goal.speed}"
+        )
     ctx.phase("move")
     scene = ctx.look()
     check_hand(ctx, scene)

@@ -91,7 +91,7 @@ _SKILLS = (
     Skill(
         MoveToGoal,
         move_to,
-        ("the pose is in the workspace", "0 < speed <= 1"),
+        ("the pose is in the workspace", "0.01 <= speed <= 1"),
         MOTION_EXITS,
         ("error_m", "error_rad", "tool"),
     ),

@@ -45,7 +45,7 @@ def test_slower_takes_longer(bench: Bench) -> None:
         (
             MoveToGoal(OVER_THE_PLATE, False, 0.0),
             Status.PRECONDITION_FAILED,
-            "speed must be in (0, 1], got 0",
+            "speed must be between 0.01 and 1, got 0",
         ),
         (MoveToGoal(OVER_THE_PLATE, False, 1.5), Status.PRECONDITION_FAILED, "got 1.5"),
         (MoveToGoal(OVER_THE_PLATE, True, -1.0), Status.PRECONDITION_FAILED, "got -1"),

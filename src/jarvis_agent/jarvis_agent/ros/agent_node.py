@@ -102,7 +102,8 @@ class AgentNode(Node):
         return OracleTools(ledger, brief, self.observe, self._scenes.scene, self._targets)
 
     def observe(self) -> Observation:
-        return Observation(self._camera.capture(), self._robot.state())
+        robot = self._robot.state()
+        return Observation(self._camera.capture(not_before_s=robot.time_s), robot)
 
     def end(self, outcome: str, message: str, calls: int) -> EndEpisode.Response:
         """End the episode: the record, which has to hold so many ``calls``, is written and scored."""

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 import rclpy
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import Executor
 from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
@@ -87,6 +88,12 @@ def run_node(make: Callable[[Executor], Node], work: Callable[[Any, Stop], int |
             node.destroy_node()
     except JarvisError as error:
         print(f"error: {error.line()}", file=sys.stderr, flush=True)
+        return 2
+    except TimeoutError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        return 1
+    except InvalidParameterTypeException as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
         return 2
     finally:
         rclpy.try_shutdown()

@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import sys
 import threading
 import time
@@ -19,7 +21,7 @@ import numpy as np
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.episode import CallRecord
-from jarvis_core.errors import JarvisError, RefusedError
+from jarvis_core.errors import BadInputError, JarvisError, RefusedError
 from jarvis_core.files import encode
 from jarvis_core.manual import Manual
 from jarvis_core.objects import RigidObject, TargetObject, WorldState
@@ -59,11 +61,15 @@ from jarvis_interfaces.msg import ConnectionEvent, EpisodeState, ObjectStates, S
 from jarvis_interfaces.msg import EpisodeScore as EpisodeScoreMsg
 from jarvis_interfaces.srv import EndEpisode, GetObjectStates, GetScene, LoadEpisode, StartEpisode
 
+logger = logging.getLogger(__name__)
+
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 #: Nothing that a score needs may be lost: deep queues, and gaps are errors.
 DEEP = 2000
 SERVICE_TIMEOUT_S = 60.0
 RECORDS_TIMEOUT_S = 15.0
+OUTCOMES = ("finished", "stopped", "crashed", "cell_error")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 LIVE_SCORE_PERIOD_S = 0.5
 CLOSE_TIMEOUT_S = 3.0
 
@@ -93,6 +99,16 @@ class Running:
         if expected is not None and sequence != expected:
             self.gaps.append(f"{topic}: {sequence - expected} messages lost before number {sequence}")
         self._sequences[topic] = sequence + 1
+
+    def fits(self, state: WorldState) -> bool:
+        """Whether a state follows on the last one; notes when the world was reset or replaced meanwhile."""
+        same = [o.id for o in state.objects] == [o.id for o in self.initial.objects]
+        if same and state.time_s >= self.latest.time_s - 1e-6:
+            return True
+        fault = "the world was reset or replaced while the episode ran"
+        if fault not in self.gaps:
+            self.gaps.append(fault)
+        return False
 
     def record(self, action: Callable[[], None]) -> None:
         """Write something down, unless the record is finished: messages may still be under way then."""
@@ -173,6 +189,10 @@ class EpisodeNode(Node):
                     response.success = True
                 except (JarvisError, TimeoutError) as error:
                     response.message = error.line() if isinstance(error, JarvisError) else str(error)
+                except Exception as error:
+                    # A full disk or a bug: the caller is told, the log has it all, the manager lives.
+                    logger.exception("/episode/%s failed", name)
+                    response.message = f"{type(error).__name__}: {error}"[:1000]
 
             await in_thread(self._executor_of_node, attempt, f"episode {name}")
             return response
@@ -186,6 +206,12 @@ class EpisodeNode(Node):
             raise RefusedError("an episode is running", where="/episode/load", fix="call /episode/end first")
         folder = Path(request.task).absolute()
         task, manual = load_task(folder), load_manual(folder)
+        if not _NAME.fullmatch(request.policy):
+            raise BadInputError(
+                f"{request.policy!r} is no name", where="policy", fix="use letters, digits, - and _"
+            )
+        # Pictures of the world before would pass as those of the new one: both begin at time 0.
+        self._camera.forget()
         require_server(self._load_world, "/sim/load_world")
         loading = self._load_world.call_async(LoadWorld.Request(uri=f"{folder}?seed={request.seed}"))
         loaded = wait_for(loading, SERVICE_TIMEOUT_S, "/sim/load_world").result
@@ -207,6 +233,7 @@ class EpisodeNode(Node):
         scene = scene_from_ros(call(self._get_scene, GetScene.Request(), SERVICE_TIMEOUT_S).scene)
         self._objects = scene.objects
         folder = EpisodeFolder.create(self._results, self._episode_id())
+        recorder: EpisodeRecorder | None = None
         try:
             folder.write_task(self._task, self._manual)
             config = self._settings
@@ -214,6 +241,8 @@ class EpisodeNode(Node):
             recorder.before(self._fresh_picture(scene.time_s))
             self._running = Running(folder, recorder, *self._truth())
         except BaseException:
+            if recorder is not None:
+                recorder.close()
             folder.discard()
             raise
         self._announce(EpisodeState.RUNNING, "running")
@@ -223,13 +252,37 @@ class EpisodeNode(Node):
         running, task = self._running, self._task
         if running is None or task is None:
             raise RefusedError("no episode is running", where="/episode/end")
-        final, events = self._truth()
+        if request.outcome not in OUTCOMES:
+            raise BadInputError(
+                f"{request.outcome!r} is no outcome", where="outcome", fix=f"use {', '.join(OUTCOMES)}"
+            )
+        now, events = self._truth()
+        final = now
+        if not running.fits(now):
+            final, events = running.latest, 0
         missing = self._await_records(running, final.time_s, request.calls, events - running.first_event)
-        running.recorder.after(self._fresh_picture(final.time_s))
+        # Of the world as it is: after a reset its clock may never come to where the record ends.
+        running.recorder.after(self._fresh_picture(now.time_s))
         running.finish()
         self._running = None
+        try:
+            return self._write_down(running, task, final, [*running.gaps, *missing], request, response)
+        except BaseException as error:
+            self._announce(EpisodeState.ENDED, f"the episode could not be written: {error}")
+            raise
+
+    def _write_down(
+        self,
+        running: Running,
+        task: Task,
+        final: WorldState,
+        faults: list[str],
+        request: EndEpisode.Request,
+        response: EndEpisode.Response,
+    ) -> str:
+        """Record, then score."""
         outcome, message = request.outcome, request.message
-        if faults := [*running.gaps, *missing]:
+        if faults:
             # An incomplete record is a row of its own in every table, not an absence.
             outcome, message = "cell_error", "; ".join(faults)
         running.recorder.state(final)
@@ -333,8 +386,9 @@ class EpisodeNode(Node):
             return
         running.count("/sim/object_states", message.sequence)
         state = state_from_ros(message)
-        running.latest = state
-        running.record(lambda: running.recorder.state(state))
+        if running.fits(state):
+            running.latest = state
+            running.record(lambda: running.recorder.state(state))
 
     def _on_event(self, message: ConnectionEvent) -> None:
         running = self._running
@@ -346,7 +400,10 @@ class EpisodeNode(Node):
         running = self._running
         if running is not None:
             running.count("/skills/calls", message.sequence)
-            running.calls.append(call_from_ros(message))
+            try:
+                running.calls.append(call_from_ros(message))
+            except (JarvisError, ValueError) as error:
+                running.gaps.append(f"/skills/calls: a message that can't be read ({error})")
 
     def _on_joints(self, message: JointState) -> None:
         running = self._running

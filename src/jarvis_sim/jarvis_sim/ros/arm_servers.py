@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from control_msgs.action import FollowJointTrajectory, GripperCommand
@@ -49,6 +50,7 @@ class ArmServers:
             GripperCommand,
             GRIPPER_ACTION,
             self._grip,
+            goal_callback=judge_grip,
             cancel_callback=lambda handle: self._cancel(lambda: self._robot().cancel_grip()),
             callback_group=group,
         )
@@ -131,6 +133,13 @@ class ArmServers:
     @property
     def busy(self) -> bool:
         return self._following is not None or self._gripping is not None
+
+
+def judge_grip(request: GripperCommand.Goal) -> GoalResponse:
+    """Only widths and forces that are numbers and not negative reach the drive."""
+    values = (request.command.position, request.command.max_effort)
+    sound = all(math.isfinite(value) and value >= 0.0 for value in values)
+    return GoalResponse.ACCEPT if sound else GoalResponse.REJECT
 
 
 def conclude(handle: ServerGoalHandle, status: Status) -> None:

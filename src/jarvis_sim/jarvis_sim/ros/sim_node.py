@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from urllib.parse import parse_qs
 
 import numpy as np
 from jarvis_bricks.catalogue import PartCatalogue
@@ -32,15 +31,19 @@ from jarvis_sim.ros.streams import CameraStream, MarkerStream, RobotStreams, Tru
 from jarvis_sim.ros.world_loop import CHUNK_S, WorldLoop
 from jarvis_sim.world import OVERVIEW_CAMERA, SimWorld
 
+#: Most time steps of one /sim/step_simulation call; they can't be interrupted by other requests.
+MAX_STEPS = 500_000
 EMPTY_TASK = Task(TASK_SCHEMA, "empty", "empty", "An empty cell", "", "", (0, 0), (), ())
 
 
 def parse_uri(uri: str) -> tuple[Path | None, int]:
     """``TASK_FOLDER?seed=N`` as (folder, seed); an empty folder means an empty cell."""
-    path, _, query = uri.removeprefix("file://").partition("?")
-    values = parse_qs(query)
+    # From the right: a folder's name may hold a question mark itself.
+    path, found, number = uri.removeprefix("file://").rpartition("?seed=")
+    if not found:
+        path, number = number, "0"
     try:
-        seed = int(values.get("seed", ["0"])[0])
+        seed = int(number)
     except ValueError as error:
         raise BadInputError(
             "the seed is no whole number", where=uri, fix="write TASK_FOLDER?seed=3"
@@ -109,10 +112,14 @@ class SimNode(Node):
 
     @property
     def robot(self) -> SimRobot:
+        """The arm, to be commanded; raises RefusedError while the world is broken."""
+        if self._broken:
+            raise RefusedError(self._broken, where="/sim", fix="reset the simulation or load a world")
         return SimRobot(self.world)
 
     def run(self, stop: Stop) -> int:
         """Load the first world and serve until stopped (the main thread)."""
+        self._stop = stop
         self.load(self._uri)
         self._loop.run(stop)
         return 0
@@ -135,14 +142,21 @@ class SimNode(Node):
         self._restarted()
 
     def steps(self, count: int) -> None:
+        if count > MAX_STEPS:
+            raise RefusedError(f"{count} steps in one call", where="/sim", fix=f"ask for at most {MAX_STEPS}")
         for _ in range(count):
+            if self._stop.is_set():
+                return
             self.world.step()
 
     def state(self) -> WorldState | None:
         return self._world.state() if self._world is not None else None
 
     def _restarted(self) -> None:
+        """Everything is due at once: the new world may stand at the very time the old one stood at."""
         self._truth.reset()
+        for pacer in (self._truth.pacer, self._markers.pacer, *(camera.pacer for camera in self._cameras)):
+            pacer.reset()
         self._heartbeat(still=True)
 
     def _advance(self) -> None:
@@ -159,7 +173,7 @@ class SimNode(Node):
     def _heartbeat(self, still: bool) -> None:
         """Answer ended goals and publish what is due."""
         world = self.world
-        robot = self.robot.state()
+        robot = SimRobot(world).state()
         names = self._model.config.arm_joints
         self._robot_streams.publish(world.time_s, names, robot.joints_rad, robot.gripper_width_m)
         if self._truth.pacer.due(world.time_s, still):

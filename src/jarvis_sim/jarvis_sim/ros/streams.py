@@ -49,13 +49,19 @@ class Pacer:
     _last_s: float = -1.0
     _wall_next: float = 0.0
 
+    def reset(self) -> None:
+        """Due at once."""
+        self._last_s, self._wall_next = float("-inf"), 0.0
+
     def due(self, time_s: float, still: bool = False) -> bool:
         now = time.monotonic()
         if now < self._wall_next:
             return False
         # Less than at the last time: the clock was set back by a reset.
         passed = abs(time_s - self._last_s)
-        if passed + 1e-9 < self.period_s and not (still and passed > 0.0 and self.period_s < float("inf")):
+        if self.period_s == float("inf"):
+            return False
+        if passed + 1e-9 < self.period_s and not (still and passed > 0.0):
             return False
         self._last_s = time_s
         self._wall_next = now + self.wall_s

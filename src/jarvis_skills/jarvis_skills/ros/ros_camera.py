@@ -33,10 +33,19 @@ class RosCamera:
         node.create_subscription(Image, "/camera/depth/image_rect", self._on_depth, quality)
         node.create_subscription(CameraInfo, "/camera/color/camera_info", self._on_info, quality)
 
-    def capture(self) -> CameraFrame:
-        """The newest colour and depth picture of the same moment; raises TimeoutError when none come."""
+    def forget(self) -> None:
+        """Drop what was received: the next ``capture`` waits for new pictures."""
         with self._news:
-            if not self._news.wait_for(self._complete, FRAME_TIMEOUT_S):
+            self._color = self._depth = None
+
+    def capture(self, not_before_s: float = -1.0) -> CameraFrame:
+        """The newest colour and depth picture of the same moment; raises TimeoutError when none come.
+
+        Args:
+            not_before_s: wait for a picture at least as new, on the cell's clock.
+        """
+        with self._news:
+            if not self._news.wait_for(lambda: self._complete(not_before_s), FRAME_TIMEOUT_S):
                 raise TimeoutError(f"no matching colour and depth picture within {FRAME_TIMEOUT_S:.0f} s")
             color, depth, info = self._color, self._depth, self._info
         intrinsics = CameraIntrinsics(info.width, info.height, info.k[0], info.k[4], info.k[2], info.k[5])
@@ -48,12 +57,13 @@ class RosCamera:
             self._pose,
         )
 
-    def _complete(self) -> bool:
+    def _complete(self, not_before_s: float) -> bool:
         return (
             self._color is not None
             and self._depth is not None
             and self._info is not None
             and self._color.header.stamp == self._depth.header.stamp
+            and time_from_ros(self._color.header.stamp) >= not_before_s - 1e-6
         )
 
     def _on_color(self, message: Image) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from typing import Any
 
@@ -59,6 +60,7 @@ class SkillServer(Node):
         self._skills = SkillExecutor(SkillContext(self._robot, backend, scenes, cell, robot_config, config))
         self._calls = self.create_publisher(SkillCall, "/skills/calls", CALLS_DEPTH)
         self._sequence = 0
+        self._counting = threading.Lock()
         self._cancellations: dict[bytes, Cancellation] = {}
         group = ReentrantCallbackGroup()
         self._servers = [
@@ -99,14 +101,22 @@ class SkillServer(Node):
     def _run(
         self, goal: SkillGoal, handle: ServerGoalHandle, action: Any, cancel: Cancellation
     ) -> SkillResult:
+        """One goal in its worker thread. Nothing is raised: it would end the node, not the goal."""
+
         def on_phase(phase: str) -> None:
             handle.publish_feedback(action.Feedback(phase=phase))
 
-        start_s, wall = self._robot.time_s, time.monotonic()
-        result = self._skills.run(goal, on_phase, cancel)
-        call = CallRecord(self._sequence, goal, result, start_s, self._robot.time_s, time.monotonic() - wall)
-        self._sequence += 1
-        self._calls.publish(call_to_ros(call))
+        wall = time.monotonic()
+        try:
+            start_s = self._robot.time_s
+            result = self._skills.run(goal, on_phase, cancel)
+            end_s = self._robot.time_s
+        except TimeoutError as error:
+            return SkillResult(Status.TIMED_OUT, f"the robot is silent: {error}", {})
+        with self._counting:
+            call = CallRecord(self._sequence, goal, result, start_s, end_s, time.monotonic() - wall)
+            self._sequence += 1
+            self._calls.publish(call_to_ros(call))
         return result
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
