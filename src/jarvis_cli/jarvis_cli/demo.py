@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import importlib.util
 import os
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from jarvis_bench.page import write_episode_page
@@ -54,8 +57,12 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     out = options.out.absolute()
-    empty_results(out)
     began = time.monotonic()
+    with emptied(out):
+        return demonstrate(options, out, began)
+
+
+def demonstrate(options: argparse.Namespace, out: Path, began: float) -> int:
     model = read_model(MODEL, options.ldraw_library)
     with Activity("drawing the manual").running():
         task = write_task(one_task(model, *STEPS), model, out / "tasks")
@@ -80,18 +87,28 @@ def run(options: argparse.Namespace) -> int:
     return 0 if scores["oracle"].s_exact == 1.0 else 1
 
 
-def empty_results(out: Path) -> None:
-    """Make the folder, without what an earlier demo left in it.
+@contextmanager
+def emptied(out: Path) -> Iterator[None]:
+    """The folder, without what an earlier demo left in it; nobody else's as long as this lasts.
 
     Raises:
-        RefusedError: there is something that no demo made.
+        RefusedError: there is something that no demo made, or a demo that still runs.
     """
     if out.exists() and not (out / MARK).is_file() and any(out.iterdir()):
         raise RefusedError("the folder is not a demo's, and not empty", where=str(out), fix="give a new one")
     out.mkdir(parents=True, exist_ok=True)
-    (out / MARK).touch()
-    for name in ("tasks", "oracle", "baselines"):
-        shutil.rmtree(out / name, ignore_errors=True)
+    with (out / MARK).open("a") as mark:
+        try:
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise RefusedError(
+                "another demo is running in this folder",
+                where=str(out),
+                fix="wait for it, or give another --out",
+            ) from error
+        for name in ("tasks", "oracle", "baselines"):
+            shutil.rmtree(out / name, ignore_errors=True)
+        yield
 
 
 def ros_is_there() -> bool:

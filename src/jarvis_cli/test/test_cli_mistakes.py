@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from jarvis_cli.__main__ import main
+from jarvis_cli.demo import emptied
 from jarvis_core.config import config_folder
 
 BRICK = "1 4 0 {y} 0 1 0 0 0 1 0 0 0 1 3001.dat\n"
@@ -240,3 +241,10 @@ def test_verbose_shows_where_it_happened(capfd: pytest.CaptureFixture[str]) -> N
     )
     assert "Traceback" in ended.stderr
     assert "no such model" in ended.stderr
+
+
+def test_two_demos_do_not_share_a_folder(told: Told, tmp_path: Path) -> None:
+    with emptied(tmp_path / "demo"):
+        assert "another demo is running" in told("demo", "--no-ros", "--out", tmp_path / "demo")
+    with emptied(tmp_path / "demo"):
+        pass

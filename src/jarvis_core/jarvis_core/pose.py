@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.transform import Rotation
+
+from jarvis_core import quaternions
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,8 +34,8 @@ class Pose:
         q = np.array(quaternion, dtype=np.float64)
         if p.shape != (3,) or q.shape != (4,):
             raise ValueError(f"a pose takes 3 + 4 numbers, got shapes {p.shape} and {q.shape}")
-        norm = float(np.linalg.norm(q))
-        if not (np.isfinite(p).all() and np.isfinite(norm)) or norm < 1e-9:
+        norm = math.hypot(*q.tolist())
+        if not (math.isfinite(norm) and all(map(math.isfinite, p.tolist()))) or norm < 1e-9:
             raise ValueError(f"a pose needs finite numbers and a quaternion with length, got {p} {q}")
         # Dividing a unit quaternion again would change its last bit: a pose must survive a file unchanged.
         if abs(norm - 1.0) > 1e-12:
@@ -56,8 +58,12 @@ class Pose:
     @property
     def rotation(self) -> FloatArray:
         """(3, 3) rotation matrix."""
-        matrix: FloatArray = Rotation.from_quat(self._quaternion).as_matrix()
-        return matrix
+        return np.array(quaternions.to_matrix(self._q))
+
+    @property
+    def _q(self) -> quaternions.Quaternion:
+        x, y, z, w = self._quaternion.tolist()
+        return (x, y, z, w)
 
     @property
     def matrix(self) -> FloatArray:
@@ -79,12 +85,12 @@ class Pose:
         m = np.asarray(matrix, dtype=np.float64)
         if m.shape != (4, 4):
             raise ValueError(f"a pose matrix has shape (4, 4), not {m.shape}")
-        return cls(m[:3, 3], Rotation.from_matrix(m[:3, :3]).as_quat(canonical=True))
+        return cls(m[:3, 3], _quaternion_of(m[:3, :3]))
 
     @classmethod
     def from_rotation(cls, position: Sequence[float] | FloatArray, rotation: npt.ArrayLike) -> Pose:
         """From a position and a (3, 3) rotation matrix."""
-        return cls(position, Rotation.from_matrix(np.asarray(rotation)).as_quat(canonical=True))
+        return cls(position, _quaternion_of(np.asarray(rotation, dtype=np.float64)))
 
     @classmethod
     def from_yaw(cls, position: Sequence[float] | FloatArray, yaw: float) -> Pose:
@@ -92,16 +98,15 @@ class Pose:
         return cls(position, (0.0, 0.0, float(np.sin(yaw / 2)), float(np.cos(yaw / 2))))
 
     def inverse(self) -> Pose:
-        rotation = Rotation.from_quat(self._quaternion).inv()
-        return Pose(-rotation.apply(self._position), rotation.as_quat())
+        x, y, z, w = self._q
+        return Pose(-(self.rotation.T @ self._position), (-x, -y, -z, w))
 
     def __matmul__(self, other: Any) -> Any:
-        rotation = Rotation.from_quat(self._quaternion)
         if isinstance(other, Pose):
-            turned = rotation * Rotation.from_quat(other._quaternion)
-            return Pose(rotation.apply(other._position) + self._position, turned.as_quat(canonical=True))
+            turned = quaternions.canonical(quaternions.product(self._q, other._q))
+            return Pose(self.rotation @ other._position + self._position, turned)
         points = np.asarray(other, dtype=np.float64)
-        return rotation.apply(points) + self._position
+        return points @ self.rotation.T + self._position
 
     def translated(self, offset: Sequence[float] | FloatArray) -> Pose:
         """The pose moved by ``offset`` (3,) metres in the parent frame."""
@@ -145,3 +150,8 @@ class Pose:
         p = ", ".join(f"{v:.4f}" for v in self._position)
         q = ", ".join(f"{v:.4f}" for v in self._quaternion)
         return f"Pose(({p}), ({q}))"
+
+
+def _quaternion_of(rotation: FloatArray) -> quaternions.Quaternion:
+    a, b, c = rotation.tolist()
+    return quaternions.from_matrix((tuple(a), tuple(b), tuple(c)))

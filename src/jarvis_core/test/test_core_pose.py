@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jarvis_core.files import decode, encode
 from jarvis_core.pose import Pose
+from scipy.spatial.transform import Rotation
 
 coordinates = st.floats(-10, 10)
 angles = st.floats(-3.14, 3.14)
@@ -74,3 +77,22 @@ def test_nonsense_is_refused(position: tuple[float, ...], quaternion: tuple[floa
 def test_a_pose_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="read-only"):
         Pose().position[0] = 1.0
+
+
+@given(poses(), poses())
+def test_rotations_are_those_of_scipy(a: Pose, b: Pose) -> None:
+    ours, theirs = Rotation.from_quat(a.quaternion), Rotation.from_quat(b.quaternion)
+    np.testing.assert_allclose(a.rotation, ours.as_matrix(), atol=1e-12)
+    # The sign of a half turn's quaternion is free: orientations are compared as matrices.
+    back = Pose.from_rotation((0, 0, 0), ours.as_matrix())
+    np.testing.assert_allclose(back.rotation, ours.as_matrix(), atol=1e-12)
+    assert back.quaternion[3] >= 0
+    np.testing.assert_allclose((a @ b).rotation, (ours * theirs).as_matrix(), atol=1e-12)
+    np.testing.assert_allclose(a.inverse().rotation, ours.inv().as_matrix(), atol=1e-12)
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, -1), (1, 2, 3)])
+@pytest.mark.parametrize("angle", [math.pi, math.pi - 1e-9, math.pi + 1e-9, 0.0, 1e-12])
+def test_half_turns_survive_their_matrix(axis: tuple[float, ...], angle: float) -> None:
+    matrix = Rotation.from_rotvec(angle * np.array(axis) / np.linalg.norm(axis)).as_matrix()
+    np.testing.assert_allclose(Pose.from_rotation((0, 0, 0), matrix).rotation, matrix, atol=1e-14)

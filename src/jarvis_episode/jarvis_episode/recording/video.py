@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -91,15 +92,21 @@ class VideoWriter:
 
     def _encode(self) -> None:
         """The thread: all frames up to the end mark. After an error it goes on emptying the queue."""
+        frames = self._until_stop()
         try:
             with atomic_path(self._path) as temporary:
-                self._encode_to(temporary)
+                self._encode_to(temporary, frames)
         except Exception as error:  # noqa: BLE001 - add and close raise it in the caller's thread
             self._error = error
-            while self._frames.get() is not _STOP:
+            # Nothing is left to wait for if the end mark was seen: the same iterator knows.
+            for _ in frames:
                 pass
 
-    def _encode_to(self, path: Path) -> None:
+    def _until_stop(self) -> Iterator[npt.NDArray[np.uint8]]:
+        while (frame := self._frames.get()) is not _STOP:
+            yield frame
+
+    def _encode_to(self, path: Path, frames: Iterator[npt.NDArray[np.uint8]]) -> None:
         fourcc = cv2.VideoWriter.fourcc(*"vp09")
         writer = cv2.VideoWriter(str(path), cv2.CAP_FFMPEG, fourcc, self._fps, self._size)
         if not writer.isOpened():
@@ -107,7 +114,7 @@ class VideoWriter:
                 "this OpenCV can't encode VP9", fix="pip install opencv-python-headless (from PyPI)"
             )
         try:
-            while (frame := self._frames.get()) is not _STOP:
+            for frame in frames:
                 writer.write(frame)
         finally:
             writer.release()

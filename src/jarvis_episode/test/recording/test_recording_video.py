@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import time
 from pathlib import Path
 
 import cv2
@@ -102,3 +104,15 @@ def test_a_missing_encoder_is_said_and_leaves_no_file(
         writer.add(frame(0))
         writer.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_vanished_is_an_error_at_the_end_not_a_hang(tmp_path: Path) -> None:
+    folder = tmp_path / "episode"
+    folder.mkdir()
+    writer = VideoWriter(folder / "video.mp4", SIZE, 20)
+    writer.add(frame(0))
+    while not list(folder.iterdir()):
+        time.sleep(0.01)
+    shutil.rmtree(folder)
+    with pytest.raises(FileNotFoundError):
+        writer.close()
