@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from jarvis_bricks.assembly import Brick
 from jarvis_bricks.connectivity import Connection, neighbours, supports
 from jarvis_core.objects import GROUND
+from jarvis_core.pose import Pose
+from jarvis_core.quaternions import canonical
 
 from jarvis_tasks.placement import PlacedModel
 from jarvis_tasks.task import TASK_SCHEMA, PlacedBrick, Task
+
+#: Processors differ in the last bits of a pose (fused multiply-add); a task and its hash must not.
+_DECIMALS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +85,14 @@ def _placed(brick: Brick, step: int, joints: _Joints) -> PlacedBrick:
         id=brick.id,
         part=brick.part,
         colour=brick.colour,
-        pose=brick.pose,
+        pose=_settled(brick.pose),
         step=step,
         support=joints.support[brick.id],
         connections=joints.connections[brick.id],
     )
+
+
+def _settled(pose: Pose) -> Pose:
+    """The same on every machine: rounded, without -0.0, of the two quaternions the canonical one."""
+    x, y, z, qx, qy, qz, qw = (round(value, _DECIMALS) + 0.0 for value in pose.to_list())
+    return Pose((x, y, z), [value + 0.0 for value in canonical((qx, qy, qz, qw))])

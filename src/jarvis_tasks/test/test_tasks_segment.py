@@ -1,9 +1,12 @@
+import math
+
+import msgspec
 import pytest
 from jarvis_core.objects import GROUND
 from jarvis_tasks.manual import manual_steps
 from jarvis_tasks.placement import place_on_plate
 from jarvis_tasks.segment import Segment, cut_segment, make_task
-from jarvis_tasks.store import check_task
+from jarvis_tasks.store import check_task, task_hash
 
 
 @pytest.fixture
@@ -44,3 +47,16 @@ def test_steps_without_bricks_take_no_page(build, catalogue):
     task = make_task(place_on_plate(gaps, catalogue, (32, 32)), 2, 7)
     assert [b.step for b in task.targets] == [1, 2]
     assert [len(page) for page in manual_steps(task)] == [1, 1, 1]
+
+
+def test_poses_are_the_same_on_every_machine(tower, catalogue):
+    """Noise in the last bits, which processors differ in, does not reach a task."""
+    nudged = [
+        msgspec.structs.replace(b, pose=b.pose.translated((3e-13, -3e-13, 1e-13) if i % 2 else (0, 0, 0)))
+        for i, b in enumerate(tower.bricks)
+    ]
+    noisy = msgspec.structs.replace(tower, bricks=tuple(nudged))
+    first, second = (make_task(place_on_plate(a, catalogue, (48, 48)), 1, 4) for a in (tower, noisy))
+    assert task_hash(first) == task_hash(second)
+    numbers = [v for b in first.targets for v in b.pose.to_list()]
+    assert not any(math.copysign(1.0, v) < 0 for v in numbers if v == 0.0)
