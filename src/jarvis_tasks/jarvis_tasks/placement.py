@@ -25,6 +25,8 @@ from jarvis_core.pose import FloatArray, Pose
 LEVEL_M = 0.0004
 #: A baseplate no thicker than this is flat.
 _FLAT_M = 0.004
+#: Points closer than this are the same point of the stud grid.
+_TICK_M = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,11 @@ def _shift(standing: Sequence[Brick], bases: Sequence[Brick], catalogue: PartCat
 
 def _to_grid(points: FloatArray) -> FloatArray:
     """(2,) the smallest move that brings most of (n, 2) points over studs, half a pitch from the middle."""
-    off = np.mod(STUD_PITCH_M / 2 - points + STUD_PITCH_M / 2, STUD_PITCH_M) - STUD_PITCH_M / 2
+    off = STUD_PITCH_M / 2 - points
+    # Counted in whole ticks: half a pitch off is to the same side on every machine.
+    ticks = np.rint(off / _TICK_M).astype(np.int64)
+    per_pitch = round(STUD_PITCH_M / _TICK_M)
+    off = off - (ticks + per_pitch // 2) // per_pitch * STUD_PITCH_M
     common = Counter(map(tuple, np.round(off, 5).tolist())).most_common(1)[0][0]
     near = np.abs(off - common).max(axis=1) < 2e-5
     move: FloatArray = off[near].mean(axis=0)

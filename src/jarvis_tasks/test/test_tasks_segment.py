@@ -57,6 +57,7 @@ def test_poses_are_the_same_on_every_machine(tower, catalogue):
     ]
     noisy = msgspec.structs.replace(tower, bricks=tuple(nudged))
     first, second = (make_task(place_on_plate(a, catalogue, (48, 48)), 1, 4) for a in (tower, noisy))
+    assert first == second
     assert task_hash(first) == task_hash(second)
     numbers = [v for b in first.targets for v in b.pose.to_list()]
     assert not any(math.copysign(1.0, v) < 0 for v in numbers if v == 0.0)
