@@ -284,13 +284,14 @@ def _judge(
     fingers: FingerClearance,
     floor_z_m: float | None,
 ) -> list[GripOption]:
-    tips, hands = _finger_volumes(tried, fingers, FLUSH_M), _hand_volumes(tried, fingers)
+    columns = _Columns.of(tried)
+    tips, hands = _finger_volumes(columns, fingers, FLUSH_M), _hand_volumes(columns, fingers)
     near = others.select(_near(tips, hands, others.boxes))
     # A box can't block the grip on itself.
-    own_hits = _hits(_finger_volumes(tried, fingers, 0.0), own, per=2)
+    own_hits = _hits(_finger_volumes(columns, fingers, 0.0), own, per=2)
     finger_hits, hand_hits = _hits(tips, near.boxes, per=2), _hits(hands, near.boxes, per=1)
     if fingers.upper_thickness_m > 0.0:
-        upper_hits = _hits(_upper_finger_volumes(tried, fingers), near.boxes, per=2)
+        upper_hits = _hits(_upper_finger_volumes(columns, fingers), near.boxes, per=2)
         finger_hits = [below | above for below, above in zip(finger_hits, upper_hits, strict=True)]
     options = []
     for i, candidate in enumerate(tried):
@@ -324,43 +325,58 @@ def _option(
     )
 
 
-def _finger_volumes(tried: Sequence[_Candidate], fingers: FingerClearance, inside_m: float) -> OrientedBoxes:
+class _Columns(NamedTuple):
+    """Of n candidates, what their volumes are made from: (n, 3) middles, closing directions, (n,) widths, (n, 3, 3)
+    axes (closing direction and direction along the face, both level, and up)."""
+
+    middles: FloatArray
+    close: FloatArray
+    widths: FloatArray
+    axes: FloatArray
+
+    @classmethod
+    def of(cls, tried: Sequence[_Candidate]) -> _Columns:
+        close = np.array([c.close for c in tried])
+        up = np.broadcast_to([0.0, 0.0, 1.0], close.shape)
+        level = [_level(close), _level(np.array([c.along for c in tried])), up]
+        widths = np.array([c.width for c in tried])
+        return cls(np.array([c.middle for c in tried]), close, widths, np.stack(level, axis=2))
+
+    def fingers(self, depth: float, width: float, inside_m: float, start: float) -> OrientedBoxes:
+        """(2 n) boxes, two a candidate: ``depth`` along the closing direction, from ``inside_m`` beyond touching."""
+        away = self.close * ((self.widths + depth) / 2 - inside_m)[:, None]
+        at = np.stack([self.middles + away, self.middles - away], axis=1).reshape(-1, 3)
+        return _columns(at, np.repeat(self.axes, 2, axis=0), (depth, width), start)
+
+
+def _finger_volumes(tried: _Columns, fingers: FingerClearance, inside_m: float) -> OrientedBoxes:
     """Two for each candidate: what a finger sweeps from ``inside_m`` beyond touching to open, and above."""
     depth = inside_m + fingers.slack_m + fingers.thickness_m
-    size = (depth, fingers.width_m)
-    away = [(c, (c.width + depth) / 2 - inside_m) for c in tried]
-    rows = [(c, c.middle + side * c.close * distance, size) for c, distance in away for side in (1, -1)]
-    return _columns(rows, 0.0)
+    return tried.fingers(depth, fingers.width_m, inside_m, 0.0)
 
 
-def _upper_finger_volumes(tried: Sequence[_Candidate], fingers: FingerClearance) -> OrientedBoxes:
+def _upper_finger_volumes(tried: _Columns, fingers: FingerClearance) -> OrientedBoxes:
     """Two for each candidate: the thick part of a finger, from touching to open, and above."""
     depth = fingers.slack_m + fingers.upper_thickness_m
-    size = (depth, fingers.width_m)
-    rows = [(c, c.middle + side * c.close * (c.width + depth) / 2, size) for c in tried for side in (1, -1)]
-    return _columns(rows, fingers.upper_above_tip_m)
+    return tried.fingers(depth, fingers.width_m, 0.0, fingers.upper_above_tip_m)
 
 
-def _hand_volumes(tried: Sequence[_Candidate], fingers: FingerClearance) -> OrientedBoxes:
+def _hand_volumes(tried: _Columns, fingers: FingerClearance) -> OrientedBoxes:
     across, along = fingers.hand_size_m
-    return _columns([(c, c.middle, (along, across)) for c in tried], fingers.length_m)
+    return _columns(tried.middles, tried.axes, (along, across), fingers.length_m)
 
 
-def _columns(
-    rows: Sequence[tuple[_Candidate, FloatArray, tuple[float, float]]], start: float
-) -> OrientedBoxes:
+def _columns(at: FloatArray, axes: FloatArray, size: tuple[float, float], start: float) -> OrientedBoxes:
     """Upright boxes from ``start`` above the tips up to SWEEP_M; sizes along (closing, along the face)."""
-    up = np.array([0.0, 0.0, 1.0])
     height = SWEEP_M - start
-    centres = np.array([at + up * (start + height / 2) for _, at, _ in rows])
-    axes = np.array([np.column_stack([_level(c.close), _level(c.along), up]) for c, _, _ in rows])
-    halves = np.array([[size[0] / 2, size[1] / 2, height / 2] for _, _, size in rows])
-    return OrientedBoxes(centres, axes, halves)
+    halves = np.array([size[0] / 2, size[1] / 2, height / 2])
+    return OrientedBoxes(at + [0.0, 0.0, start + height / 2], axes, np.tile(halves, (len(at), 1)))
 
 
-def _level(direction: FloatArray) -> FloatArray:
-    flat = np.array([direction[0], direction[1], 0.0])
-    level: FloatArray = flat / np.linalg.norm(flat)
+def _level(directions: FloatArray) -> FloatArray:
+    """(n, 3) directions, laid level and of length 1."""
+    flat = directions * [1.0, 1.0, 0.0]
+    level: FloatArray = flat / np.linalg.norm(flat, axis=1, keepdims=True)
     return level
 
 
