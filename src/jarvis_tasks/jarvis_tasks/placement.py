@@ -52,9 +52,17 @@ class PlacedModel:
 
     def between(self, first: int, last: int) -> tuple[Brick, ...]:
         """The bricks of steps ``first`` to ``last``, both included, in build order."""
-        start = bisect.bisect_left(self.bricks, first, key=_step)
-        end = bisect.bisect_right(self.bricks, last, key=_step)
+        start, end = self._range(first, last)
         return self.bricks[start:end]
+
+    def count(self, first: int, last: int) -> int:
+        """The number of ``between``."""
+        start, end = self._range(first, last)
+        return max(0, end - start)
+
+    def _range(self, first: int, last: int) -> tuple[int, int]:
+        start = bisect.bisect_left(self.bricks, first, key=_step)
+        return start, bisect.bisect_right(self.bricks, last, lo=start, key=_step)
 
 
 def _step(brick: Brick) -> int:
