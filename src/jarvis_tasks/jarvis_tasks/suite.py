@@ -1,0 +1,263 @@
+"""Frozen evaluation sets: chosen tasks that stay what they are::
+
+SUITE/
+  suite.json        which steps of which model each task is, and hashes of everything; written last
+  models/*.mpd      the models, byte for byte
+
+Tasks are not stored: they are cut from the models anew and must come out with the frozen hash. So a suite is small,
+and whatever would change its tasks (a model, a hash, the code that cuts) is found when it is loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_bricks.ldraw.reading import read_assembly
+from jarvis_bricks.library import LDrawLibrary
+from jarvis_core.errors import BadInputError
+from jarvis_core.files import content_hash, decode, read_bytes
+
+from jarvis_tasks.config import TasksConfig
+from jarvis_tasks.difficulty import DifficultyScale
+from jarvis_tasks.filters import CellLimits
+from jarvis_tasks.placement import place_on_plate
+from jarvis_tasks.rows import TaskRow
+from jarvis_tasks.segment import TaskMaker
+from jarvis_tasks.select import place
+from jarvis_tasks.selection import Stratum
+from jarvis_tasks.store import task_hash
+from jarvis_tasks.task import Task
+
+SUITE_SCHEMA = 1
+SUITE_FILE = "suite.json"
+MODELS_FOLDER = "models"
+#: The split that rows of a suite name.
+SUITE_SPLIT = "test"
+
+
+class SuiteModel(msgspec.Struct, frozen=True):
+    """A model file of a suite; ``sha256`` is of its bytes."""
+
+    file: str
+    sha256: str
+    title: str
+    author: str
+    licence: str
+
+
+class SuiteTask(msgspec.Struct, frozen=True):
+    """A task of a suite.
+
+    Attributes:
+        model: name of its file in ``models/``.
+        first, last: global build steps, both included.
+        difficulty: D within the pool it was chosen from.
+        hash: of the whole task (jarvis_tasks.store.task_hash).
+    """
+
+    id: str
+    model: str
+    first: int
+    last: int
+    stratum: str
+    difficulty: float
+    n_scene: int
+    n_act: int
+    hash: str
+
+
+class SuiteIndex(msgspec.Struct, frozen=True):
+    """suite.json.
+
+    Attributes:
+        plate_studs: of the build plate that the tasks were cut for.
+        leave_out: bricks that the cell can't build with were taken out of the models.
+        scale, strata: the pool's ranges, difficulties at the strata's limits, sizes.
+        pool: where the pool came from, in words; ``relaxations`` what the selection could not keep to.
+        hash: of all of the above and below.
+    """
+
+    schema: int
+    name: str
+    description: str
+    pool: str
+    plate_studs: tuple[int, int]
+    leave_out: bool
+    scale: DifficultyScale
+    strata: tuple[Stratum, ...]
+    relaxations: tuple[str, ...]
+    models: tuple[SuiteModel, ...]
+    tasks: tuple[SuiteTask, ...]
+    hash: str = ""
+
+    def sealed(self) -> SuiteIndex:
+        """With the hash that belongs to it."""
+        return msgspec.structs.replace(self, hash=content_hash(msgspec.structs.replace(self, hash="")))
+
+
+class _Head(msgspec.Struct, frozen=True):
+    schema: int
+
+
+@dataclass(frozen=True, slots=True)
+class CutSettings:
+    """How models are cut into tasks.
+
+    Attributes:
+        plate_studs: of the build plate.
+        leave_out: take bricks that the cell can't build with out of the models first.
+        limits, config: what the cell can build with; only needed to leave out.
+    """
+
+    plate_studs: tuple[int, int]
+    leave_out: bool = False
+    limits: CellLimits | None = None
+    config: TasksConfig | None = None
+
+    def maker(self, model: Path, library: LDrawLibrary | None) -> TaskMaker:
+        """Of a model file.
+
+        Raises:
+            BadInputError: the file can't be read, or bricks are to be left out of an unknown cell.
+        """
+        assembly = read_assembly(model, library=library)
+        catalogue = PartCatalogue.for_model(model, library)
+        if not self.leave_out:
+            return TaskMaker(place_on_plate(assembly, catalogue, self.plate_studs))
+        if self.limits is None or self.config is None:
+            raise BadInputError(
+                "bricks were left out of the models, and what the cell can build with is not given",
+                where=str(model),
+            )
+        config = msgspec.structs.replace(self.config, leave_out=True)
+        return TaskMaker(place(assembly, catalogue, self.limits, config, self.plate_studs))
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A loaded suite; every hash was checked.
+
+    Attributes:
+        folder: it was read from.
+        tasks: by id, in the order of the index.
+    """
+
+    index: SuiteIndex
+    folder: Path
+    tasks: Mapping[str, Task]
+
+    def task(self, name: str) -> Task:
+        """Raises BadInputError for an unknown id."""
+        if name not in self.tasks:
+            raise BadInputError(
+                f"holds no task {name}", where=self.index.name, fix="see `jarvis tasks suite` for its tasks"
+            )
+        return self.tasks[name]
+
+    def model_file(self, name: str) -> Path:
+        """The model that a task is cut from; errors as ``task``."""
+        self.task(name)
+        file = next(entry.model for entry in self.index.tasks if entry.id == name)
+        return self.folder / MODELS_FOLDER / file
+
+    def rows(self) -> tuple[TaskRow, ...]:
+        """The tasks as rows of a task index."""
+        return tuple(
+            TaskRow(
+                id=entry.id,
+                model=task.model,
+                title=task.title,
+                author=task.author,
+                licence=task.licence,
+                split=SUITE_SPLIT,
+                first=entry.first,
+                last=entry.last,
+                n_scene=entry.n_scene,
+                n_act=entry.n_act,
+                n_pages=1 + max(brick.step for brick in task.targets),
+                left_out=task.left_out,
+                hash=entry.hash,
+            )
+            for entry, task in zip(self.index.tasks, self.tasks.values(), strict=True)
+        )
+
+
+def shipped_suites() -> dict[str, Path]:
+    """Suites that come with the project, by name."""
+    folder = Path(str(resources.files("jarvis_tasks"))) / "suites"
+    return {path.parent.name: path.parent for path in sorted(folder.glob(f"*/{SUITE_FILE}"))}
+
+
+def load_suite(
+    name: str,
+    library: LDrawLibrary | None = None,
+    limits: CellLimits | None = None,
+    config: TasksConfig | None = None,
+) -> Suite:
+    """Read a suite and check all of it: the index, the models' bytes, and every task as it is cut from them.
+
+    Args:
+        name: of a shipped suite, or a folder.
+        library: for parts that are not built in.
+        limits, config: of the cell; only asked for where bricks were left out of the models.
+
+    Raises:
+        BadInputError: no such suite, or something in it is not what was frozen; the first fault in one line.
+    """
+    folder = shipped_suites().get(name, Path(name))
+    index = _read_index(folder)
+    cut = CutSettings(index.plate_studs, index.leave_out, limits, config)
+    for model in index.models:
+        _check_model(folder, model)
+    tasks: dict[str, Task] = {}
+    for file, entries in groupby(sorted(index.tasks, key=lambda t: t.model), key=lambda t: t.model):
+        maker = cut.maker(folder / MODELS_FOLDER / file, library)
+        for entry in entries:
+            tasks[entry.id] = _checked_task(maker, entry, folder)
+    return Suite(index, folder, {entry.id: tasks[entry.id] for entry in index.tasks})
+
+
+def _read_index(folder: Path) -> SuiteIndex:
+    file = folder / SUITE_FILE
+    if not file.is_file():
+        known = ", ".join(shipped_suites()) or "none"
+        raise BadInputError(
+            "is no suite", where=str(folder), fix=f"name a folder with a {SUITE_FILE}, or one of: {known}"
+        )
+    data = read_bytes(file)
+    head = decode(data, _Head, where=str(file))
+    if head.schema != SUITE_SCHEMA:
+        raise BadInputError(f"suite layout {head.schema}, this version reads {SUITE_SCHEMA}", where=str(file))
+    index = decode(data, SuiteIndex, where=str(file))
+    if index.sealed().hash != index.hash:
+        raise BadInputError("was changed after it was frozen", where=str(file), fix="get it anew")
+    known_files = {model.file for model in index.models}
+    strange = [n for n in (*known_files, *(t.model for t in index.tasks)) if n != Path(n).name]
+    if strange or not {task.model for task in index.tasks} <= known_files:
+        raise BadInputError("names a model that is not in its models folder", where=str(file))
+    return index
+
+
+def _check_model(folder: Path, model: SuiteModel) -> None:
+    path = folder / MODELS_FOLDER / model.file
+    if hashlib.sha256(read_bytes(path)).hexdigest() != model.sha256:
+        raise BadInputError("is not the model that was frozen", where=str(path), fix="get it anew")
+
+
+def _checked_task(maker: TaskMaker, entry: SuiteTask, folder: Path) -> Task:
+    task = maker.task(entry.first, entry.last)
+    found = (task.id, len(task.scene), len(task.targets), task_hash(task))
+    if found != (entry.id, entry.n_scene, entry.n_act, entry.hash):
+        raise BadInputError(
+            f"task {entry.id} comes out of {entry.model} otherwise than it was frozen",
+            where=str(folder),
+            fix="this version cuts tasks differently; use the version that froze the suite or freeze it anew",
+        )
+    return task
