@@ -61,6 +61,11 @@ class PartCatalogue:
         name = part_name(part)
         return parametric_part(name) is not None or self._section(f"{name}.dat") is not None
 
+    @property
+    def n_met(self) -> int:
+        """Number of parts whose geometry is in memory."""
+        return len(self._geometry)
+
     def geometry(self, part: str) -> PartGeometry:
         """Raises BadInputError: unknown part, or a library file that lacks something it refers to."""
         name = part_name(part)

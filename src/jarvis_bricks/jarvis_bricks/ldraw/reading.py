@@ -51,6 +51,10 @@ MAX_BRICKS = 200_000
 MAX_DEPTH = 100
 
 
+class MissingPartError(BadInputError):
+    """A part that is neither in the model's file, in a library nor built in."""
+
+
 def read_assembly(path: Path, *, library: LDrawLibrary | None) -> Assembly:
     """Read a .ldr, .mpd or .dat file as a build; the order of steps is described above. A .txt file is read as
     lines of bricks on a grid (see ``ldraw.brick_text``).
@@ -263,7 +267,7 @@ class _Reader:
         built_in = parametric_part(part_name(name))
         if built_in is not None:
             return built_in.part
-        raise BadInputError(
+        raise MissingPartError(
             f"part {name} is neither in the file, in an LDraw library nor built in",
             where=section.where(reference.line),
             fix="complete the library"
