@@ -57,6 +57,37 @@ class BinsConfig(Config, frozen=True):
                 raise ValueError(f"the bins of {name} are not in ascending order")
 
 
+class SharesConfig(Config, frozen=True):
+    """Shares of the source models' families by split; they add up to 1."""
+
+    train: Annotated[float, Meta(ge=0, le=1)]
+    validation: Annotated[float, Meta(ge=0, le=1)]
+    test: Annotated[float, Meta(ge=0, le=1)]
+
+    def __post_init__(self) -> None:
+        total = math.fsum((self.train, self.validation, self.test))
+        if not math.isclose(total, 1.0, abs_tol=1e-9):
+            raise ValueError(f"the shares of the splits add up to {total:g}, not to 1")
+
+
+class DatasetConfig(Config, frozen=True):
+    """How a dataset is split and stored (see jarvis_tasks.dataset).
+
+    Attributes:
+        salt: another one gives other splits.
+        shares: of the splits.
+        variant_words: words at the end of a model's name that only tell variants of one source apart.
+        rows_per_group: of an index file; a reader holds one group in memory.
+        parts_in_memory: a worker forgets what it knows of parts when it has met so many.
+    """
+
+    salt: str
+    shares: SharesConfig
+    variant_words: tuple[str, ...]
+    rows_per_group: Count
+    parts_in_memory: Count
+
+
 class TasksConfig(Config, frozen=True):
     """Limits of a task, whatever the robot.
 
@@ -70,6 +101,7 @@ class TasksConfig(Config, frozen=True):
             what then stands on nothing, instead of refusing every segment that holds one.
         selection: how an evaluation set is chosen.
         bins: of statistics.
+        dataset: how a dataset is split and stored.
     """
 
     min_bricks: Count
@@ -81,3 +113,4 @@ class TasksConfig(Config, frozen=True):
     leave_out: bool
     selection: SelectionConfig
     bins: BinsConfig
+    dataset: DatasetConfig

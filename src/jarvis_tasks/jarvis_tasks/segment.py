@@ -90,6 +90,10 @@ class TaskMaker:
         """Pages of the task's manual, the initial structure's included."""
         return 1 + len({b.step for b in self.model.between(first, last)})
 
+    def left_out(self, last: int) -> int:
+        """Number of the model's bricks up to a step that the cell can't build with."""
+        return bisect.bisect_right(self._left_out_steps, last)
+
     def _head(self, first: int, last: int) -> dict[str, Any]:
         """All of a task but its bricks."""
         source = self.model.source
@@ -101,7 +105,7 @@ class TaskMaker:
             "author": source.author,
             "licence": source.licence,
             "steps": (first, last),
-            "left_out": bisect.bisect_right(self._left_out_steps, last),
+            "left_out": self.left_out(last),
         }
 
     def _bricks(self, first: int, last: int) -> tuple[list[_Encoded], list[_Encoded]]:

@@ -1,0 +1,1 @@
+"""Datasets of tasks: built from collections of models, readable without this code."""
