@@ -32,6 +32,7 @@ from jarvis_tasks.manual import manual_steps, model_hints, model_on_plate, model
 from jarvis_tasks.store import TASK_FILE, load_task
 from PIL import Image
 
+from jarvis_cli.manual_match import add_match
 from jarvis_cli.progress import progress
 from jarvis_cli.sources import add_library_option, read_model
 
@@ -47,7 +48,8 @@ EXAMPLES = """examples:
   jarvis manual render model.mpd --style photo --size 1024 --format pdf
   jarvis manual render tasks/house-s02-s04 --style scan --seed 7
   jarvis manual part 3001 --colour 4 --out brick.png
-  jarvis manual colours --out colours.png"""
+  jarvis manual colours --out colours.png
+  jarvis manual match castle.mpd scans/           which page of a real book shows which step"""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -84,6 +86,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     chart.add_argument("--out", type=Path, default=Path("colours.png"))
     add_library_option(chart)
     chart.set_defaults(run=run_colours)
+    add_match(actions)
 
 
 def _shown(action: str) -> dict[str, Any]:
