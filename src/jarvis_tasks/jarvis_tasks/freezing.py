@@ -21,10 +21,10 @@ from jarvis_tasks.suite import (
     MODELS_FOLDER,
     SUITE_FILE,
     SUITE_SCHEMA,
-    CutSettings,
     SuiteIndex,
     SuiteModel,
     SuiteTask,
+    task_maker,
 )
 
 
@@ -36,14 +36,15 @@ def freeze_suite(
     pool: str,
     selection: Selection,
     models: Mapping[str, tuple[str, bytes]],
-    cut: CutSettings,
+    plate_studs: tuple[int, int],
     library: LDrawLibrary | None = None,
 ) -> SuiteIndex:
     """Write a suite's folder, whole or not at all; it must not be there yet.
 
     Args:
         pool: where the pool came from, in words.
-        models: file name and bytes of each chosen task's model, by ``TaskRow.model``.
+        models: file name and bytes of each chosen task's model, by ``TaskRow.model``; an LDraw file's stem must be
+            that name.
 
     Raises:
         BadInputError: the folder exists, a model is not given, or a task does not come out of its model with the
@@ -54,15 +55,14 @@ def freeze_suite(
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        entries = list(_frozen_models(fresh / MODELS_FOLDER, selection, models, cut, library))
+        entries = list(_frozen_models(fresh / MODELS_FOLDER, selection, models, plate_studs, library))
         tasks = {task.id: task for _, of_model in entries for task in of_model}
         index = SuiteIndex(
             schema=SUITE_SCHEMA,
             name=name,
             description=description,
             pool=pool,
-            plate_studs=cut.plate_studs,
-            leave_out=cut.leave_out,
+            plate_studs=plate_studs,
             scale=selection.scale,
             strata=selection.strata,
             relaxations=selection.relaxations(),
@@ -81,7 +81,7 @@ def _frozen_models(
     folder: Path,
     selection: Selection,
     models: Mapping[str, tuple[str, bytes]],
-    cut: CutSettings,
+    plate_studs: tuple[int, int],
     library: LDrawLibrary | None,
 ) -> Iterator[tuple[SuiteModel, Sequence[SuiteTask]]]:
     """Write each model that a chosen task needs, and cut its tasks."""
@@ -91,7 +91,7 @@ def _frozen_models(
             raise BadInputError(f"the model {name} is not given", fix="the pool and its models do not match")
         file, data = models[name]
         write_bytes(folder / file, data)
-        maker = cut.maker(folder / file, library)
+        maker = task_maker(folder / file, plate_studs, library)
         tasks = [_frozen_task(maker, chosen, file) for chosen in of_model]
         source = maker.model.source
         digest = hashlib.sha256(data).hexdigest()

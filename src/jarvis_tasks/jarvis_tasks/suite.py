@@ -2,7 +2,7 @@
 
 SUITE/
   suite.json        which steps of which model each task is, and hashes of everything; written last
-  models/*.mpd      the models, byte for byte
+  models/           the models, byte for byte: LDraw files, or a dataset's archives of ground truth (.zip)
 
 Tasks are not stored: they are cut from the models anew and must come out with the frozen hash. So a suite is small,
 and whatever would change its tasks (a model, a hash, the code that cuts) is found when it is loaded.
@@ -24,13 +24,12 @@ from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import content_hash, decode, read_bytes
 
-from jarvis_tasks.config import TasksConfig
+from jarvis_tasks.dataset.truth import catalogue_of, read_truth
 from jarvis_tasks.difficulty import DifficultyScale
-from jarvis_tasks.filters import CellLimits
+from jarvis_tasks.layers import in_layers
 from jarvis_tasks.placement import place_on_plate
 from jarvis_tasks.rows import TaskRow
 from jarvis_tasks.segment import TaskMaker
-from jarvis_tasks.select import place
 from jarvis_tasks.selection import Stratum
 from jarvis_tasks.store import task_hash
 from jarvis_tasks.task import Task
@@ -78,7 +77,6 @@ class SuiteIndex(msgspec.Struct, frozen=True):
 
     Attributes:
         plate_studs: of the build plate that the tasks were cut for.
-        leave_out: bricks that the cell can't build with were taken out of the models.
         scale, strata: the pool's ranges, difficulties at the strata's limits, sizes.
         pool: where the pool came from, in words; ``relaxations`` what the selection could not keep to.
         hash: of all of the above and below.
@@ -89,7 +87,6 @@ class SuiteIndex(msgspec.Struct, frozen=True):
     description: str
     pool: str
     plate_studs: tuple[int, int]
-    leave_out: bool
     scale: DifficultyScale
     strata: tuple[Stratum, ...]
     relaxations: tuple[str, ...]
@@ -106,38 +103,25 @@ class _Head(msgspec.Struct, frozen=True):
     schema: int
 
 
-@dataclass(frozen=True, slots=True)
-class CutSettings:
-    """How models are cut into tasks.
+def task_maker(model: Path, plate_studs: tuple[int, int], library: LDrawLibrary | None) -> TaskMaker:
+    """Cuts a model of a suite into tasks.
 
-    Attributes:
+    Args:
+        model: an LDraw file, or a model's archive of ground truth from a dataset (``.zip``), which also knows bricks
+            that were left out and needs no parts library.
         plate_studs: of the build plate.
-        leave_out: take bricks that the cell can't build with out of the models first.
-        limits, config: what the cell can build with; only needed to leave out.
+
+    Raises:
+        BadInputError: the file can't be read, or the archive was made for another plate.
     """
-
-    plate_studs: tuple[int, int]
-    leave_out: bool = False
-    limits: CellLimits | None = None
-    config: TasksConfig | None = None
-
-    def maker(self, model: Path, library: LDrawLibrary | None) -> TaskMaker:
-        """Of a model file.
-
-        Raises:
-            BadInputError: the file can't be read, or bricks are to be left out of an unknown cell.
-        """
-        assembly = read_assembly(model, library=library)
-        catalogue = PartCatalogue.for_model(model, library)
-        if not self.leave_out:
-            return TaskMaker(place_on_plate(assembly, catalogue, self.plate_studs))
-        if self.limits is None or self.config is None:
-            raise BadInputError(
-                "bricks were left out of the models, and what the cell can build with is not given",
-                where=str(model),
-            )
-        config = msgspec.structs.replace(self.config, leave_out=True)
-        return TaskMaker(place(assembly, catalogue, self.limits, config, self.plate_studs))
+    if model.suffix == ".zip":
+        placed = read_truth(model).placed()
+        if placed.plate_studs != plate_studs:
+            raise BadInputError(f"was made for a plate of {placed.plate_studs} studs", where=str(model))
+        return TaskMaker(placed)
+    catalogue = PartCatalogue.for_model(model, library)
+    assembly = in_layers(read_assembly(model, library=library), catalogue)
+    return TaskMaker(place_on_plate(assembly, catalogue, plate_studs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +151,13 @@ class Suite:
         file = next(entry.model for entry in self.index.tasks if entry.id == name)
         return self.folder / MODELS_FOLDER / file
 
+    def catalogue(self, name: str, library: LDrawLibrary | None = None) -> PartCatalogue:
+        """Knows the parts of a task, those that are neither built in nor in its model only from the library."""
+        file = self.model_file(name)
+        return (
+            catalogue_of(file, library) if file.suffix == ".zip" else PartCatalogue.for_model(file, library)
+        )
+
     def rows(self) -> tuple[TaskRow, ...]:
         """The tasks as rows of a task index."""
         return tuple(
@@ -195,30 +186,23 @@ def shipped_suites() -> dict[str, Path]:
     return {path.parent.name: path.parent for path in sorted(folder.glob(f"*/{SUITE_FILE}"))}
 
 
-def load_suite(
-    name: str,
-    library: LDrawLibrary | None = None,
-    limits: CellLimits | None = None,
-    config: TasksConfig | None = None,
-) -> Suite:
+def load_suite(name: str, library: LDrawLibrary | None = None) -> Suite:
     """Read a suite and check all of it: the index, the models' bytes, and every task as it is cut from them.
 
     Args:
         name: of a shipped suite, or a folder.
         library: for parts that are not built in.
-        limits, config: of the cell; only asked for where bricks were left out of the models.
 
     Raises:
         BadInputError: no such suite, or something in it is not what was frozen; the first fault in one line.
     """
     folder = shipped_suites().get(name, Path(name))
     index = _read_index(folder)
-    cut = CutSettings(index.plate_studs, index.leave_out, limits, config)
     for model in index.models:
         _check_model(folder, model)
     tasks: dict[str, Task] = {}
     for file, entries in groupby(sorted(index.tasks, key=lambda t: t.model), key=lambda t: t.model):
-        maker = cut.maker(folder / MODELS_FOLDER / file, library)
+        maker = task_maker(folder / MODELS_FOLDER / file, index.plate_studs, library)
         for entry in entries:
             tasks[entry.id] = _checked_task(maker, entry, folder)
     return Suite(index, folder, {entry.id: tasks[entry.id] for entry in index.tasks})

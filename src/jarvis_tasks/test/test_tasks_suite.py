@@ -10,17 +10,19 @@ import pytest
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.ldraw.reading import read_assembly
 from jarvis_core.errors import BadInputError
-from jarvis_core.files import read_json, write_json
+from jarvis_core.files import encode, read_json, write_json
+from jarvis_tasks.dataset.archive import write_archive
+from jarvis_tasks.dataset.layout import TRUTH
+from jarvis_tasks.dataset.truth import Truth
 from jarvis_tasks.freezing import freeze_suite
 from jarvis_tasks.rows import TaskRow
 from jarvis_tasks.segment import TaskMaker
 from jarvis_tasks.select import find_segments
 from jarvis_tasks.selection import select
 from jarvis_tasks.store import task_hash
-from jarvis_tasks.suite import SUITE_FILE, CutSettings, SuiteIndex, load_suite
+from jarvis_tasks.suite import SUITE_FILE, SuiteIndex, load_suite, task_maker
 
 STUDS = (48, 48)
-CUT = CutSettings(STUDS)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +53,7 @@ def choice(config):
     return msgspec.structs.replace(config.selection, strata=strata)
 
 
-def freeze(folder, pool, models, choice, cut=CUT):
+def freeze(folder, pool, models, choice):
     return freeze_suite(
         folder,
         name="toy-6",
@@ -59,7 +61,7 @@ def freeze(folder, pool, models, choice, cut=CUT):
         pool="two shipped models",
         selection=select(pool, choice),
         models=models,
-        cut=cut,
+        plate_studs=STUDS,
     )
 
 
@@ -123,7 +125,6 @@ def of_model(folder):
         (lambda f: resealed(f, lambda i: first_task(i, hash="0" * 64)), "otherwise than it was frozen"),
         (lambda f: resealed(f, lambda i: first_task(i, n_act=99)), "otherwise than it was frozen"),
         (lambda f: resealed(f, lambda i: first_task(i, model="../../x.mpd")), "not in its models folder"),
-        (lambda f: resealed(f, lambda i: msgspec.structs.replace(i, leave_out=True)), "is not given"),
     ],
 )  # fmt: skip
 def test_tampering_is_one_clear_line(folder, tamper, told):
@@ -151,8 +152,19 @@ def test_a_suite_moves(folder, tmp_path):
     assert len(load_suite(str(tmp_path / "elsewhere")).tasks) == 6
 
 
-def test_bricks_left_out_are_left_out_again(tmp_path, pool, models, choice, limits, config):
-    """These models hold nothing to leave out: the tasks are the same, and the cell must be known."""
-    cut = CutSettings(STUDS, leave_out=True, limits=limits, config=config)
-    freeze(tmp_path / "toy", pool, models, choice, cut)
-    assert len(load_suite(str(tmp_path / "toy"), None, limits, config).tasks) == 6
+def test_a_suite_can_hold_archives_of_a_dataset(tmp_path, pool, models, choice):
+    """They need neither parts library nor cell: what was left out and how bricks are joined is in them."""
+    archives = {}
+    for name, (file, data) in models.items():
+        (tmp_path / file).write_bytes(data)
+        placed = task_maker(tmp_path / file, STUDS, None).model
+        write_archive(tmp_path / "truth.zip", [(TRUTH, encode(Truth.of(placed)))])
+        archives[name] = (f"{name}.zip", (tmp_path / "truth.zip").read_bytes())
+    freeze(tmp_path / "toy", pool, archives, choice)
+    suite = load_suite(str(tmp_path / "toy"))
+    name = next(iter(suite.tasks))
+    assert suite.model_file(name).suffix == ".zip"
+    assert all(suite.catalogue(name).knows(brick.part) for brick in suite.task(name).targets)
+    resealed(tmp_path / "toy", lambda i: msgspec.structs.replace(i, plate_studs=(32, 32)))
+    with pytest.raises(BadInputError, match="was made for a plate of"):
+        load_suite(str(tmp_path / "toy"))
