@@ -90,7 +90,7 @@ def generate_launch_description():
     )
     return LaunchDescription(
         [
-            DeclareLaunchArgument("task", description="task folder (see `jarvis tasks build`)"),
+            DeclareLaunchArgument("task", description="task folder (see `jarvis tasks cut`)"),
             DeclareLaunchArgument("agent", default_value="oracle", description="oracle, noop, nudge or none"),
             DeclareLaunchArgument("seed", default_value="0", description="decides the initial state"),
             DeclareLaunchArgument("results", default_value="results", description="folder for the records"),

@@ -18,8 +18,8 @@ DESCRIPTION = "Robots that assemble LEGO models from a visual manual: tasks, epi
 EXAMPLES = """examples:
   jarvis demo
   jarvis tasks models
-  jarvis tasks build house --steps 2-4 --out tasks/
-  jarvis tasks build model.mpd --ldraw-library ~/ldraw --bricks 4-6
+  jarvis tasks cut house --steps 2-4 --out tasks/
+  jarvis tasks build models/ --leave-out --out dataset
   jarvis run tasks/house-s02-s04 --agent oracle --seed 3
 
 Every command has --help of its own."""

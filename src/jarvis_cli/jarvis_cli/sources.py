@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from jarvis_bricks.ldraw.reading import read_assembly
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.errors import BadInputError
 from jarvis_core.manual import Manual
+from jarvis_tasks.layers import in_layers
 from jarvis_tasks.store import TASK_FILE, load_manual, load_task
 from jarvis_tasks.task import Task
 
@@ -53,10 +54,16 @@ def read_model(name: str, library_folder: Path | None) -> Model:
     return Model(path, assembly, PartCatalogue.for_model(path, library))
 
 
+def read_layers(name: str, library_folder: Path | None) -> Model:
+    """As read_model; a model without steps has its layers for steps (see jarvis_tasks.layers)."""
+    model = read_model(name, library_folder)
+    return replace(model, assembly=in_layers(model.assembly, model.catalogue))
+
+
 def read_task(path: Path) -> tuple[Task, Manual]:
     """A task folder with its manual."""
     if not (path / TASK_FILE).is_file() and not path.is_file():
-        raise BadInputError("is no task folder", where=str(path), fix="make one with `jarvis tasks build`")
+        raise BadInputError("is no task folder", where=str(path), fix="make one with `jarvis tasks cut`")
     return load_task(path), load_manual(path)
 
 

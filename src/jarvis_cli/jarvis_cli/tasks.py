@@ -1,45 +1,55 @@
-"""``jarvis tasks``: from models to tasks."""
+"""``jarvis tasks``: from models to tasks. Single tasks are here, datasets in tasks_dataset."""
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 from pathlib import Path
 
-import msgspec
 from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
 from jarvis_core.errors import RefusedError
 from jarvis_render.config import ManualConfig
-from jarvis_robot.config import load_robot_config
-from jarvis_skills.config import SkillsConfig
-from jarvis_skills.grasp import fingers_of
 from jarvis_tasks.config import TasksConfig
-from jarvis_tasks.filters import CellLimits, CheckedModel
+from jarvis_tasks.filters import CheckedModel
 from jarvis_tasks.manual import make_manual
-from jarvis_tasks.placement import place_on_plate
 from jarvis_tasks.segment import make_task
-from jarvis_tasks.select import SegmentSearch, find_segments
+from jarvis_tasks.select import SegmentSearch, find_segments, place
 from jarvis_tasks.store import save_task
 from jarvis_tasks.task import Task
 
+from jarvis_cli import tasks_dataset
+from jarvis_cli.limits import cell_limits, task_rules
 from jarvis_cli.parser import Commands, add_command, positive
 from jarvis_cli.progress import track
-from jarvis_cli.sources import Model, add_library_option, parse_range, read_model, read_task, shipped_models
+from jarvis_cli.sources import (
+    Model,
+    add_library_option,
+    parse_range,
+    read_layers,
+    read_model,
+    read_task,
+    shipped_models,
+)
 
 EXAMPLES = """
 jarvis tasks models                             the models that come with the project
 jarvis tasks list house                         which segments of a build can be tasks, and why others can't
-jarvis tasks build house --steps 2-4            one task: global build steps 2 to 4
+jarvis tasks cut house --steps 2-4              one task folder: global build steps 2 to 4
 jarvis tasks show tasks/house-s02-s04           what a task holds
+jarvis tasks build models/ --out dataset        a dataset of all tasks of a collection
+jarvis tasks export house-s02-s04 --from dataset
+                                                a task of a dataset as a task folder, its manual drawn
 """
 LIST_EXAMPLES = """
 jarvis tasks list house
 jarvis tasks list castle.mpd --bricks 4-6 --ldraw-library ~/ldraw
+jarvis tasks list car.mpd --leave-out           without what the cell can't build with: wheels, hinges, tilted bricks
 """
-BUILD_EXAMPLES = """
-jarvis tasks build house --steps 2-4            one task: global build steps 2 to 4
-jarvis tasks build castle.mpd --bricks 4-6 --limit 10 --out tasks/
+CUT_EXAMPLES = """
+jarvis tasks cut house --steps 2-4              one task: global build steps 2 to 4
+jarvis tasks cut castle.mpd --bricks 4-6 --limit 10 --out tasks/
                                                 the first ten possible tasks of 4 to 6 bricks
 """
 
@@ -47,26 +57,57 @@ jarvis tasks build castle.mpd --bricks 4-6 --limit 10 --out tasks/
 def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "tasks", "cut builds into tasks, draw their manuals", EXAMPLES)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for add in ADDED:
+        add(actions)
+
+
+def add_models(actions: Commands) -> None:
     models = add_command(
         actions, "models", "list the models that come with the project", "jarvis tasks models"
     )
     models.set_defaults(run=run_models)
+
+
+def add_list(actions: Commands) -> None:
     listing = add_command(actions, "list", "which segments of a build can be tasks", LIST_EXAMPLES)
-    build = add_command(actions, "build", "write task folders", BUILD_EXAMPLES)
-    for sub in (listing, build):
-        sub.add_argument("model", help="a .ldr or .mpd file, or the name of a shipped model")
-        sub.add_argument("--bricks", metavar="A-B", default="1-12", help="bricks to place (default 1-12)")
-        add_library_option(sub)
+    _add_model(listing)
     listing.set_defaults(run=run_list)
-    build.add_argument("--steps", metavar="A-B", help="one task from these global build steps")
-    build.add_argument("--limit", type=positive, default=1000, help="at most this many tasks (default 1000)")
-    build.add_argument(
+
+
+def add_cut(actions: Commands) -> None:
+    cut = add_command(actions, "cut", "write task folders of one model", CUT_EXAMPLES)
+    _add_model(cut)
+    cut.add_argument("--steps", metavar="A-B", help="one task from these global build steps")
+    cut.add_argument("--limit", type=positive, default=1000, help="at most this many tasks (default 1000)")
+    cut.add_argument(
         "--out", type=Path, default=Path("tasks"), help="folder for task folders (default tasks/)"
     )
-    build.set_defaults(run=run_build)
+    cut.set_defaults(run=run_cut)
+
+
+def add_show(actions: Commands) -> None:
     show = add_command(actions, "show", "print what a task holds", "jarvis tasks show tasks/house-s02-s04")
     show.add_argument("task", type=Path, help="task folder")
     show.set_defaults(run=run_show)
+
+
+#: The actions, in the order of the help. A further one: a module tasks_*.py with its add_* function, and its line here.
+ADDED = (
+    add_models,
+    add_list,
+    add_cut,
+    add_show,
+    tasks_dataset.add_build,
+    tasks_dataset.add_export,
+    tasks_dataset.add_verify,
+)
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", help="a .ldr, .mpd or .txt file, or the name of a shipped model")
+    parser.add_argument("--bricks", metavar="A-B", help="bricks to place (default: config/tasks.yaml)")
+    tasks_dataset.add_leave_out(parser)
+    add_library_option(parser)
 
 
 def run_models(options: argparse.Namespace) -> int:
@@ -78,20 +119,10 @@ def run_models(options: argparse.Namespace) -> int:
     return 0
 
 
-def cell_limits() -> tuple[CellConfig, CellLimits]:
-    """What the configured cell allows."""
-    cell = load_default("cell", CellConfig)
-    gripper = load_robot_config(cell.robot).gripper
-    slack = load_default("skills", SkillsConfig).finger_slack_m
-    return cell, CellLimits.of(cell, fingers_of(gripper, slack))
-
-
-def search(model: Model, bricks: str) -> SegmentSearch:
-    """All segments of a build with so many bricks to place."""
+def search(model: Model, rules: TasksConfig) -> SegmentSearch:
+    """All segments of a build that the rules look at."""
     cell, limits = cell_limits()
-    fewest, most = parse_range(bricks, "--bricks")
-    config = msgspec.structs.replace(load_default("tasks", TasksConfig), min_bricks=fewest, max_bricks=most)
-    return find_segments(model.assembly, model.catalogue, limits, config, cell.plate.studs)
+    return find_segments(model.assembly, model.catalogue, limits, rules, cell.plate.studs)
 
 
 def print_refusals(found: SegmentSearch) -> None:
@@ -102,24 +133,37 @@ def print_refusals(found: SegmentSearch) -> None:
 
 
 def run_list(options: argparse.Namespace) -> int:
-    model = read_model(options.model, options.ldraw_library)
-    found = search(model, options.bricks)
+    model = read_layers(options.model, options.ldraw_library)
+    found = search(model, task_rules(options.bricks, leave_out=options.leave_out))
     assembly = model.assembly
     print(f"{assembly.name}: {len(assembly.bricks)} bricks, {assembly.n_steps} steps")
+    print_reading(model, found)
     print(f"  {found.considered:5} segments looked at, {len(found.accepted)} can be tasks")
+    print(f"  {found.too_long:5} not looked at: too many bricks; {found.too_short} too few")
     for segment in found.accepted:
         print(f"        steps {segment.first}-{segment.last}: {segment.n_targets} bricks to place")
     print_refusals(found)
     return 0
 
 
-def run_build(options: argparse.Namespace) -> int:
-    model = read_model(options.model, options.ldraw_library)
+def print_reading(model: Model, found: SegmentSearch) -> None:
+    """What a person might not expect of how the model is taken."""
+    if not model.assembly.has_steps:
+        print(f"  no STEP in the file: its {model.assembly.n_steps} layers from low to high are its steps")
+    if found.model.left_out:
+        print(f"  {len(found.model.left_out):5} bricks left out: the cell can't build with them")
+
+
+def run_cut(options: argparse.Namespace) -> int:
+    model = read_layers(options.model, options.ldraw_library)
+    rules = task_rules(options.bricks, leave_out=options.leave_out)
     if options.steps is not None:
-        tasks = [one_task(model, *parse_range(options.steps, "--steps"))]
+        first, last = parse_range(options.steps, "--steps")
+        tasks = [one_task(model, first, last, leave_out=options.leave_out)]
     else:
-        found = search(model, options.bricks)
-        tasks = [make_task(found.model, s.first, s.last) for s in found.accepted[: options.limit]]
+        found = search(model, rules)
+        tasks = list(itertools.islice(found.tasks(), options.limit))
+        print_reading(model, found)
         print(f"{len(found.accepted)} of {found.considered} segments can be tasks")
         print_refusals(found)
         if not tasks:
@@ -129,12 +173,12 @@ def run_build(options: argparse.Namespace) -> int:
     return 0
 
 
-def one_task(model: Model, first: int, last: int) -> Task:
+def one_task(model: Model, first: int, last: int, *, leave_out: bool = False) -> Task:
     """The task of some steps; raises RefusedError with every reason why it can't be one."""
     cell, limits = cell_limits()
-    config = load_default("tasks", TasksConfig)
-    placed = place_on_plate(model.assembly, model.catalogue, cell.plate.studs)
-    refusals = CheckedModel(placed, model.catalogue, limits, config).refusals(first, last)
+    rules = task_rules(None, leave_out=leave_out)
+    placed = place(model.assembly, model.catalogue, limits, rules, cell.plate.studs)
+    refusals = CheckedModel(placed, model.catalogue, limits, rules).refusals(first, last)
     if refusals:
         raise RefusedError(
             f"steps {first}-{last} can't be a task: " + "; ".join(r.line() for r in refusals),

@@ -26,7 +26,7 @@ MODELS = ("bridge", "duck", "house")
 def task_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The first step of the house: two bricks."""
     out = tmp_path_factory.mktemp("tasks")
-    assert main(["tasks", "build", "house", "--steps", "1", "--out", str(out)]) == 0
+    assert main(["tasks", "cut", "house", "--steps", "1", "--out", str(out)]) == 0
     return out / "house-s01-s01"
 
 
@@ -95,7 +95,7 @@ def test_build_writes_a_task_with_its_manual(task_folder: Path) -> None:
 
 
 def test_build_writes_as_many_tasks_as_wanted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tasks", "build", "duck", "--bricks", "1", "--limit", "2", "--out", str(tmp_path)]) == 0
+    assert main(["tasks", "cut", "duck", "--bricks", "1", "--limit", "2", "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     folders = sorted(tmp_path.iterdir())
     assert len(folders) == 2

@@ -55,7 +55,7 @@ def test_several_processes_draw_what_one_draws(tmp_path, monkeypatch):
 
 
 def test_a_task_is_drawn_in_another_style(tmp_path):
-    assert main(["tasks", "build", "house", "--steps", "2-3", "--out", str(tmp_path / "tasks")]) == 0
+    assert main(["tasks", "cut", "house", "--steps", "2-3", "--out", str(tmp_path / "tasks")]) == 0
     task = tmp_path / "tasks" / "house-s02-s03"
     assert (
         main(["manual", "render", str(task), "--style", "faded", "--size", "96", "--out", str(tmp_path)]) == 0

@@ -21,7 +21,7 @@ BRICK = "1 4 0 {y} 0 1 0 0 0 1 0 0 0 1 3001.dat\n"
 @pytest.fixture(scope="session")
 def two_bricks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("tasks")
-    assert main(["tasks", "build", "house", "--steps", "1", "--out", str(out)]) == 0
+    assert main(["tasks", "cut", "house", "--steps", "1", "--out", str(out)]) == 0
     return out / "house-s01-s01"
 
 
@@ -56,15 +56,15 @@ Told = Callable[..., str]
         ("tasks", "required: ACTION - see jarvis tasks --help"),
         ("run", "required: task - see jarvis run --help"),
         ("run x --seed three", "argument --seed: invalid int value: 'three'"),
-        ("tasks build house --limit 0", "argument --limit: 0 is not a number from 1"),
+        ("tasks cut house --limit 0", "argument --limit: 0 is not a number from 1"),
         ("tasks list house --bricks few", "--bricks: 'few' is no range - write it like 3-5 or 4"),
         ("tasks list house --bricks 0-3", "begins at 0"),
-        ("tasks build house --steps 4-2", "runs backwards"),
-        ("tasks build house --steps 9-99", "steps 9 to 99 are not in the build, which has steps 1 to 11"),
-        ("tasks build house --steps 99", "are not in the build"),
+        ("tasks cut house --steps 4-2", "runs backwards"),
+        ("tasks cut house --steps 9-99", "steps 9 to 99 are not in the build, which has steps 1 to 11"),
+        ("tasks cut house --steps 99", "are not in the build"),
         ("tasks list hose", "hose: no such model - give a .ldr or .mpd file, or one of bridge, duck, house"),
         ("tasks list house --ldraw-library /nowhere", "/nowhere: no LDraw library"),
-        ("tasks show /nowhere", "/nowhere: is no task folder - make one with `jarvis tasks build`"),
+        ("tasks show /nowhere", "/nowhere: is no task folder - make one with `jarvis tasks cut`"),
         ("run /nowhere", "/nowhere: is no task folder"),
         ("run /nowhere --agent gpt", "unknown agent 'gpt' - choose one of noop, nudge, oracle"),
     ],
@@ -93,7 +93,7 @@ def test_models_that_can_not_be_read(told: Told, tmp_path: Path, text: str, word
 def test_a_segment_that_the_cell_can_not_build(told: Told, tmp_path: Path) -> None:
     model = tmp_path / "model.ldr"
     model.write_text(BRICK.format(y=0) + "0 STEP\n" + BRICK.format(y=-100))
-    line = told("tasks", "build", model, "--steps", "2", "--out", tmp_path / "out")
+    line = told("tasks", "cut", model, "--steps", "2", "--out", tmp_path / "out")
     assert "steps 2-2 can't be a task" in line
     assert "b002" in line
     assert "jarvis tasks list" in line
@@ -103,7 +103,7 @@ def test_a_segment_that_the_cell_can_not_build(told: Told, tmp_path: Path) -> No
 def test_no_segment_at_all(told: Told, tmp_path: Path) -> None:
     model = tmp_path / "model.ldr"
     model.write_text(BRICK.format(y=0))
-    assert "no segment of this build can be a task" in told("tasks", "build", model, "--bricks", "2-3")
+    assert "no segment of this build can be a task" in told("tasks", "cut", model, "--bricks", "2-3")
 
 
 def test_broken_task_folders(told: Told, two_bricks: Path, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_results_that_can_not_be_written(told: Told, two_bricks: Path, tmp_path:
     file = tmp_path / "file"
     file.touch()
     assert str(file) in told("run", two_bricks, "--agent", "noop", "--out", file)
-    assert str(file) in told("tasks", "build", "house", "--steps", "1", "--out", file)
+    assert str(file) in told("tasks", "cut", "house", "--steps", "1", "--out", file)
     assert "/proc/results" in told("run", two_bricks, "--agent", "noop", "--out", "/proc/results")
 
 
@@ -208,7 +208,7 @@ def test_a_demo_empties_no_folder_but_its_own(told: Told, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "command", ["tasks build house --steps 1 --out {out}", "run {task} --agent noop --out {out}"]
+    "command", ["tasks cut house --steps 1 --out {out}", "run {task} --agent noop --out {out}"]
 )
 def test_a_machine_without_opengl(command: str, two_bricks: Path, tmp_path: Path) -> None:
     """No vendor's EGL, no OSMesa: the line names what to install."""

@@ -23,7 +23,7 @@ from jarvis_tasks.task import TASK_SCHEMA, Task
 
 TASK_FILE = "task.json"
 MANUAL_FOLDER = "manual"
-_REBUILD = "build the task again (jarvis tasks build)"
+_REBUILD = "make the task again (jarvis tasks cut)"
 
 
 class _Head(msgspec.Struct, frozen=True):

@@ -27,7 +27,7 @@ build plate, a pile of loose bricks and a manual, and builds on. Written with sc
 ```python
 from datasets import load_dataset
 tasks = load_dataset("FOLDER", split="{split}")          # one row per task
-models = load_dataset("FOLDER", "models", split="all")  # one row per source model
+models = load_dataset("FOLDER", "models", split="models")  # one row per source model
 ```
 
 Columns of the index: `id`, `model`, `title`, `author`, `licence`, `split`, `first` and `last` (global build
@@ -93,7 +93,7 @@ def _header(counts: Counts, present: list[str]) -> dict[str, object]:
         "config_name": "default",
         "data_files": [{"split": split, "path": index_path(split)} for split in present],
     }
-    models = {"config_name": "models", "data_files": [{"split": "all", "path": MODELS}]}
+    models = {"config_name": "models", "data_files": [{"split": "models", "path": MODELS}]}
     return {
         "license": "other",
         "license_name": "of-each-source-model",
