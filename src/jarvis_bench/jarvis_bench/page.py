@@ -111,14 +111,13 @@ def write_episode_page(folder: Path) -> Path:
         )
     task = load_task(folder) if (folder / TASK_FILE).is_file() else None
     manual = load_manual(folder) if task is not None else None
-    page = (
-        _environment().get_template("episode.html.j2").render(_context(folder, record, score, task, manual))
-    )
+    page = environment().get_template("episode.html.j2").render(_context(folder, record, score, task, manual))
     write_text(folder / REPORT_FILE, page)
     return folder / REPORT_FILE
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """How templates of this package are filled: escaped, every name must be known."""
     return jinja2.Environment(
         loader=jinja2.PackageLoader("jarvis_bench"),
         autoescape=True,
@@ -140,7 +139,7 @@ def _context(
         "notices": _notices(record),
         "meters": _meters(score),
         "budget": _budget(score, record),
-        "pages": _pages(manual),
+        "pages": manual_pages(manual),
         "axes": manual.axes if manual is not None else "",
         "before": _data_uri(folder / BEFORE_FILE, "image/png"),
         "after": _data_uri(folder / AFTER_FILE, "image/png"),
@@ -203,7 +202,8 @@ def _budget(score: EpisodeScore, record: EpisodeRecord) -> dict[str, float]:
     }
 
 
-def _pages(manual: Manual | None) -> list[dict[str, Any]]:
+def manual_pages(manual: Manual | None) -> list[dict[str, Any]]:
+    """``src`` and ``name`` of each page of a manual, for templates."""
     if manual is None:
         return []
     return [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import math
 from pathlib import Path
 
 from jarvis_core.cell import CellConfig
@@ -19,7 +18,7 @@ from jarvis_tasks.select import SegmentSearch, find_segments, place
 from jarvis_tasks.store import save_task
 from jarvis_tasks.task import Task
 
-from jarvis_cli import tasks_dataset
+from jarvis_cli import tasks_dataset, tasks_select, tasks_show, tasks_stats
 from jarvis_cli.limits import cell_limits, task_rules
 from jarvis_cli.parser import Commands, add_command, positive
 from jarvis_cli.progress import track
@@ -29,7 +28,6 @@ from jarvis_cli.sources import (
     parse_range,
     read_layers,
     read_model,
-    read_task,
     shipped_models,
 )
 
@@ -41,6 +39,9 @@ jarvis tasks show tasks/house-s02-s04           what a task holds
 jarvis tasks build models/ --out dataset        a dataset of all tasks of a collection
 jarvis tasks export house-s02-s04 --from dataset
                                                 a task of a dataset as a task folder, its manual drawn
+jarvis tasks stats dataset                      its figures beside the published ones
+jarvis tasks select dataset --out suite --name mine
+                                                choose an evaluation set and freeze it
 """
 LIST_EXAMPLES = """
 jarvis tasks list house
@@ -85,21 +86,18 @@ def add_cut(actions: Commands) -> None:
     cut.set_defaults(run=run_cut)
 
 
-def add_show(actions: Commands) -> None:
-    show = add_command(actions, "show", "print what a task holds", "jarvis tasks show tasks/house-s02-s04")
-    show.add_argument("task", type=Path, help="task folder")
-    show.set_defaults(run=run_show)
-
-
 #: The actions, in the order of the help. A further one: a module tasks_*.py with its add_* function, and its line here.
 ADDED = (
     add_models,
     add_list,
     add_cut,
-    add_show,
+    tasks_show.add_show,
     tasks_dataset.add_build,
     tasks_dataset.add_export,
     tasks_dataset.add_verify,
+    tasks_stats.add_stats,
+    tasks_select.add_select,
+    tasks_select.add_suite,
 )
 
 
@@ -194,18 +192,3 @@ def write_task(task: Task, model: Model, out: Path) -> Path:
     manual = make_manual(task, cell.plate, model.catalogue, load_default("manual", ManualConfig))
     save_task(out / task.id, task, manual)
     return out / task.id
-
-
-def run_show(options: argparse.Namespace) -> int:
-    task, manual = read_task(options.task)
-    print(f"{task.id}: {task.title} ({task.author}; {task.licence})")
-    print(f"  {len(task.scene)} bricks stand, {task.n_required} to place, {len(manual.pages)} pages")
-    for brick in task.targets:
-        x, y, z = (1e3 * v for v in brick.pose.position)
-        yaw = math.degrees(brick.pose.yaw)
-        print(
-            f"  step {brick.step}: {brick.id} part {brick.part} colour {brick.colour} at "
-            f"({x:.1f}, {y:.1f}, {z:.1f}) mm, {yaw:.0f} deg, on {brick.support}"
-        )
-    print(manual.axes)
-    return 0

@@ -73,11 +73,14 @@ class Selection:
     def relaxations(self) -> tuple[str, ...]:
         """What could not be kept to, in words; empty where everything was."""
         words = {
-            "moved": "chosen from beside their interval of difficulty, which held no task of a model below the cap",
-            "cap": "chosen beyond the cap of tasks per model, as all models left in the stratum were at it",
+            "moved": "chosen beside their interval of difficulty, which held no task of a model below the cap",
+            "cap": "chosen beyond the cap of tasks per model, as all models of the stratum were at it",
         }
         counts = Counter((c.stratum, c.relaxed) for c in self.chosen if c.relaxed)
-        return tuple(f"{stratum}: {n} {words[kind]}" for (stratum, kind), n in counts.items())
+        return tuple(
+            f"{stratum}: {n} task{'s' if n > 1 else ''} {words[kind]}"
+            for (stratum, kind), n in counts.items()
+        )
 
 
 def select(rows: Sequence[TaskRow], config: SelectionConfig) -> Selection:

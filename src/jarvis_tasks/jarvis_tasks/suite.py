@@ -11,7 +11,8 @@ and whatever would change its tasks (a model, a hash, the code that cuts) is fou
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import groupby
@@ -97,6 +98,52 @@ class SuiteIndex(msgspec.Struct, frozen=True):
     def sealed(self) -> SuiteIndex:
         """With the hash that belongs to it."""
         return msgspec.structs.replace(self, hash=content_hash(msgspec.structs.replace(self, hash="")))
+
+
+class Composition(msgspec.Struct, frozen=True):
+    """A stratum of a suite, or all of it (``pool`` are then the tasks of the whole pool).
+
+    Attributes:
+        tasks, models: in the suite.
+        pool, low, high: tasks of the pool in the stratum, and the range of their difficulty.
+        act, scene: mean, median and largest number of bricks of the suite's tasks.
+    """
+
+    name: str
+    tasks: int
+    models: int
+    pool: int
+    low: float
+    high: float
+    act: tuple[float, float, int]
+    scene: tuple[float, float, int]
+
+
+def composition(index: SuiteIndex) -> tuple[Composition, ...]:
+    """What a suite is made of, by stratum and in all; strata that gave no task are left out."""
+    found = []
+    for stratum in index.strata:
+        tasks = [task for task in index.tasks if task.stratum == stratum.name]
+        if tasks:
+            found.append(_composition(stratum.name, tasks, [stratum]))
+    return (*found, _composition("all", index.tasks, index.strata))
+
+
+def _composition(name: str, tasks: Sequence[SuiteTask], strata: Sequence[Stratum]) -> Composition:
+    return Composition(
+        name=name,
+        tasks=len(tasks),
+        models=len({task.model for task in tasks}),
+        pool=sum(stratum.pool for stratum in strata),
+        low=min(stratum.low for stratum in strata),
+        high=max(stratum.high for stratum in strata),
+        act=_figures([task.n_act for task in tasks]),
+        scene=_figures([task.n_scene for task in tasks]),
+    )
+
+
+def _figures(counts: Sequence[int]) -> tuple[float, float, int]:
+    return statistics.fmean(counts), statistics.median(counts), max(counts)
 
 
 class _Head(msgspec.Struct, frozen=True):

@@ -71,7 +71,7 @@ def test_an_empty_interval_borrows_from_its_neighbours_and_says_so(config):
     assert len(found.chosen) == 10
     assert any(c.row.model == "far" for c in found.chosen)
     assert found.relaxations() == (
-        "Hard: 8 chosen from beside their interval of difficulty, which held no task of a model below the cap",
+        "Hard: 8 tasks chosen beside their interval of difficulty, which held no task of a model below the cap",
     )
 
 
