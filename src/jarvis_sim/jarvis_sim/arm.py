@@ -16,13 +16,17 @@ from jarvis_robot.urdf import Joint, Link, Shape
 
 from jarvis_sim.bricks import COLLISION_GROUP, LOOKS_GROUP, ROBOT, add_box, material, surface, to_mujoco
 from jarvis_sim.config import ArmConfig, ContactConfig, GripperDriveConfig
-from jarvis_sim.control import ArmController, GripperController
-from jarvis_sim.engine import Engine, IntArray, PassiveComponent
+from jarvis_sim.control import ArmController
+from jarvis_sim.engine import Engine, PassiveComponent, WorldError
+from jarvis_sim.gripper_control import GripperController
 
 #: What is in the gripper is looked up this often.
 _SAMPLE_S = 0.01
 _PAD_PRIORITY = 2
 _TOOL_SITE = "tool"
+#: Below this speed of the joints the hand's centripetal acceleration moves nothing that is gripped (0.1 um/s).
+_STANDING_RAD_S = 0.01
+_SIDES = np.array([-1.0, 1.0])
 #: MuJoCo's solver parameters of joint limits and of the fingers' coupling: as stiff as the time step allows.
 _STIFF, _STIFF_IMPEDANCE = [0.004, 1.0], [0.999, 0.9999, 0.001, 0.5, 2.0]
 
@@ -75,20 +79,30 @@ class Arm(PassiveComponent):
     def bind(self, engine: Engine) -> None:
         self._engine = engine
         model = engine.model
-        joints = [model.joint(j.name) for j in self.robot.arm_joints]
-        self._qpos = np.array([int(j.qposadr[0]) for j in joints])
-        self._qvel = np.array([int(j.dofadr[0]) for j in joints])
+        data, joints = engine.data, [model.joint(j.name) for j in self.robot.arm_joints]
         fingers = [model.joint(j.name) for j in self.robot.finger_joints]
-        self._finger_qpos = np.array([int(j.qposadr[0]) for j in fingers])
-        self._finger_qvel = np.array([int(j.dofadr[0]) for j in fingers])
-        self._controls = np.array([int(model.actuator(j.name).id) for j in self.robot.arm_joints])
+        self._dofs = _run([int(j.dofadr[0]) for j in joints])
+        finger_dofs = _run([int(j.dofadr[0]) for j in fingers])
+        # Views: the engine's arrays stay where they are.
+        self._qpos, self._qvel = (
+            data.qpos[_run([int(j.qposadr[0]) for j in joints])],
+            data.qvel[self._dofs],
+        )
+        self._finger_qpos = data.qpos[_run([int(j.qposadr[0]) for j in fingers])]
+        self._finger_qvel = data.qvel[finger_dofs]
+        controls = _run([int(model.actuator(j.name).id) for j in self.robot.arm_joints])
+        self._torque = data.ctrl[controls]
+        self._bias, self._gravity = data.qfrc_bias[self._dofs], data.qfrc_gravcomp[self._dofs]
+        self._acceleration, self._inertial = np.zeros((2, model.nv))
         self._gripper_control = int(model.actuator("gripper").id)
         self._pads = tuple(int(model.geom(f"pad {i}").id) for i in range(2))
         self._hand = engine.body(self.robot.config.hand_link)
         self._jacobians = np.zeros((2, 3, model.nv))
+        self._pad_signs = np.zeros(model.ngeom)
+        self._pad_signs[list(self._pads)] = 1.0
+        self._contact_rows = np.arange(self._drive.pad.condim)
         self._creep_gain = _creep_gain(self._drive.pad, engine.timestep_s)
         self._site = int(model.site(_TOOL_SITE).id)
-        self._inertia_index = _inertia_index(model, self._qvel)
         self._every = engine.steps_in(_SAMPLE_S)
 
     def reset(self) -> None:
@@ -99,48 +113,37 @@ class Arm(PassiveComponent):
 
     def place(self, joints: FloatArray, width_m: float) -> None:
         """Put the robot somewhere at once, at rest (initial states and tests)."""
-        data = self._engine.data
-        data.qpos[self._qpos], data.qvel[self._qvel] = joints, 0.0
-        data.qpos[self._finger_qpos], data.qvel[self._finger_qvel] = width_m / 2, 0.0
+        self._qpos[:], self._qvel[:] = joints, 0.0
+        self._finger_qpos[:], self._finger_qvel[:] = width_m / 2, 0.0
         self._engine.moved()
         self.controller.hold(np.array(joints))
         self.gripper.hold(width_m)
 
     def before_solve(self) -> None:
         """Drive joints and fingers; inertia and bias forces are those of this very step."""
-        data = self._engine.data
-        data.ctrl[self._controls] = self._torques()
-        speed = float(data.qvel[self._finger_qvel].sum())
-        data.ctrl[self._gripper_control] = self.gripper.update(self.width_m, speed)
-        if self._held:
+        self._drive_joints()
+        speed = float(self._finger_qvel[0] + self._finger_qvel[1])
+        self._engine.data.ctrl[self._gripper_control] = self.gripper.update(self.width_m, speed)
+        if self._held and self._qvel.dot(self._qvel) > _STANDING_RAD_S**2:
             self._stop_creep()
 
-    def _torques(self) -> FloatArray:
+    def _drive_joints(self) -> None:
         """Computed torque: inertia times the wanted acceleration, corrected by position and velocity errors.
 
         Not MuJoCo's position drives: their velocity gain is integrated implicitly, so the contact solver reckons
         with other accelerations than the arm then makes, and what the gripper holds slips a little.
         """
-        data, config = self._engine.data, self._config
-        joints, speeds = data.qpos[self._qpos], data.qvel[self._qvel]
+        config, joints, speeds = self._config, self._qpos, self._qvel
         wanted = self.controller.update(joints, speeds)
         omega = config.bandwidth_rad_s
-        acceleration = (
+        self._acceleration[self._dofs] = (
             wanted.acceleration
             + omega**2 * (wanted.position - joints)
             + 2 * config.damping_ratio * omega * (wanted.velocity - speeds)
         )
+        mujoco.mj_mulM(self._engine.model, self._engine.data, self._inertial, self._acceleration)
         # Bias forces less gravity, which every link's compensation takes care of.
-        bias = data.qfrc_bias[self._qvel] - data.qfrc_gravcomp[self._qvel]
-        torques: FloatArray = self._inertia() @ acceleration + bias
-        return torques
-
-    def _inertia(self) -> FloatArray:
-        """(n, n) joint-space inertia of the arm, from the last forward pass."""
-        rows, columns, entries = self._inertia_index
-        inertia = np.zeros((len(self._qvel), len(self._qvel)))
-        inertia[rows, columns] = inertia[columns, rows] = self._engine.data.M[entries]
-        return inertia
+        self._torque[:] = self._inertial[self._dofs] + self._bias - self._gravity
 
     def _stop_creep(self) -> None:
         """Keep what is gripped from creeping when the hand moves fast.
@@ -152,24 +155,26 @@ class Arm(PassiveComponent):
         """
         model, data = self._engine.model, self._engine.data
         contact = data.contact
-        geoms, addresses = contact.geom, contact.efc_address
-        second = (geoms[:, 1] == self._pads[0]) | (geoms[:, 1] == self._pads[1])
-        first = (geoms[:, 0] == self._pads[0]) | (geoms[:, 0] == self._pads[1])
-        of_pads = np.flatnonzero((first | second) & (addresses >= 0))
+        # +1: the pad is the second geom, whose Jacobian counts positive; -1: it is the first.
+        signs = self._pad_signs[contact.geom] @ _SIDES
+        addresses = contact.efc_address
+        of_pads = np.flatnonzero((signs != 0.0) & (addresses >= 0))
         if not len(of_pads):
             return
         # One point stands for all contacts: the acceleration hardly differs over a brick's width.
         mujoco.mj_jacDot(model, data, *self._jacobians, contact.pos[of_pads[0]], self._hand)
-        linear, angular = self._jacobians @ data.qvel
+        twist = self._jacobians[:, :, self._dofs] @ self._qvel
         frames = contact.frame[of_pads].reshape(-1, 3, 3)
-        rows = np.concatenate([frames @ linear, frames @ angular], axis=1)[:, : self._drive.pad.condim]
-        # J is that of the second geom less that of the first.
-        gains = np.where(second[of_pads], self._creep_gain, -self._creep_gain)[:, None]
-        data.efc_aref[addresses[of_pads][:, None] + np.arange(rows.shape[1])] -= gains * rows
+        rows = (twist @ frames.transpose(0, 2, 1)).reshape(-1, 6)[:, : self._drive.pad.condim]
+        gains = self._creep_gain * signs[of_pads, None]
+        data.efc_aref[addresses[of_pads, None] + self._contact_rows] -= gains * rows
 
     def after_step(self) -> None:
         if self._engine.steps % self._every == 0:
             self._held = self._between_pads()
+            # What hangs still in the hand must not be found asleep when the hand lets go: it would float.
+            for body in self._held:
+                self._engine.sleep.keep_awake(body)
 
     def save(self) -> Any:
         return {
@@ -186,13 +191,13 @@ class Arm(PassiveComponent):
     @property
     def joints(self) -> FloatArray:
         """(n,) measured joint positions, rad."""
-        joints: FloatArray = self._engine.data.qpos[self._qpos].copy()
+        joints: FloatArray = self._qpos.copy()
         return joints
 
     @property
     def width_m(self) -> float:
         """Measured distance between the pads."""
-        return float(self._engine.data.qpos[self._finger_qpos].sum())
+        return float(self._finger_qpos[0] + self._finger_qpos[1])
 
     def tool(self) -> Pose:
         """Pose of the tool frame in ``world``."""
@@ -209,12 +214,13 @@ class Arm(PassiveComponent):
 
     def _between_pads(self) -> frozenset[int]:
         contacts = self._engine.contacts()
-        touched: list[set[int]] = []
-        for pad in self._pads:
-            first, second = contacts.geoms[:, 0] == pad, contacts.geoms[:, 1] == pad
-            others = np.concatenate([contacts.bodies[first, 1], contacts.bodies[second, 0]])
-            touched.append(set(others.tolist()))
-        return frozenset(touched[0] & touched[1])
+        touched: dict[int, set[int]] = {pad: set() for pad in self._pads}
+        for (first, second), bodies in zip(contacts.geoms.tolist(), contacts.bodies.tolist(), strict=True):
+            if first in touched:
+                touched[first].add(bodies[1])
+            if second in touched:
+                touched[second].add(bodies[0])
+        return frozenset(set.intersection(*touched.values()))
 
     def _add_joint(self, body: mujoco.MjsBody, joint: Joint) -> None:
         if joint.kind == "fixed":
@@ -318,18 +324,11 @@ def _limit_force(actuator: mujoco.MjsActuator, force: float) -> None:
     actuator.forcerange = [-force, force]
 
 
-def _inertia_index(model: mujoco.MjModel, dofs: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows and columns of the arm's inertia that MuJoCo stores, and where in its sparse ``data.M`` they are."""
-    place = {int(dof): k for k, dof in enumerate(dofs)}
-    found = []
-    for row, k in place.items():
-        start, count = int(model.M_rowadr[row]), int(model.M_rownnz[row])
-        for entry in range(start, start + count):
-            column = int(model.M_colind[entry])
-            if column in place:
-                found.append((k, place[column], entry))
-    rows, columns, entries = (np.array(part) for part in zip(*found, strict=True))
-    return rows, columns, entries
+def _run(indices: list[int]) -> slice:
+    """Consecutive indices as a slice: reading and writing through it copies nothing."""
+    if indices != list(range(indices[0], indices[0] + len(indices))):
+        raise WorldError(f"joints or actuators of the arm do not follow one another: {indices}")
+    return slice(indices[0], indices[0] + len(indices))
 
 
 def _add_look(spec: mujoco.MjSpec, body: mujoco.MjsBody, pose: Pose, mesh: ColouredMesh, name: str) -> None:

@@ -1,7 +1,7 @@
 """The tabletop with its studded plate, and the bricks on it.
 
-Bricks of the initial structure are baked: one body each, fixed to the world, so that ids survive. Loose bricks
-are free bodies. A body's frame is its part's frame.
+Baked bricks are fixed to the world: all of them are one body (hundreds of fixed bodies would cost as much time as
+everything else), but each knows which shapes are its own. Free bricks have a body each, whose frame is the part's.
 
 Declared simplification: studs are drawn, but don't collide. What they do to each other is declared physics, the
 stud clutch (clutch.py); a brick that lies on studs without engaging them lies on the surface below them.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import mujoco
 import numpy as np
@@ -30,6 +31,7 @@ COLLISION_GROUP, LOOKS_GROUP, SCENERY_GROUP = 3, 2, 1
 
 Rgba = tuple[float, float, float, float]
 
+_STRUCTURE = "structure"
 _TABLE_THICKNESS_M = 0.03
 #: Thinner things don't collide.
 _THINNEST_M = 2e-4
@@ -46,8 +48,8 @@ class BrickItem:
     """One brick to put into the world.
 
     Attributes:
-        id: also the name of its body.
-        pose: of the part frame in ``world``: where a baked brick stands; unused for a loose one.
+        id: also the name of its body, if it is free.
+        pose: of the part frame in ``world``: where the task has it stand (for a loose brick: its target).
     """
 
     id: str
@@ -95,11 +97,11 @@ class Tabletop(PassiveComponent):
 
 
 class Bricks(PassiveComponent):
-    """Baked and loose bricks.
+    """Baked and free bricks.
 
     Attributes:
-        baked, loose: as given.
-        bodies: index of each brick's body, by id.
+        baked, free: as given.
+        bodies: what ``Engine.owners`` calls each brick, by id; for a free brick the index of its body.
     """
 
     name = "bricks"
@@ -107,39 +109,46 @@ class Bricks(PassiveComponent):
     def __init__(
         self,
         baked: Sequence[BrickItem],
-        loose: Sequence[BrickItem],
+        free: Sequence[BrickItem],
         config: BrickConfig,
         rgba: Callable[[int], Rgba],
     ) -> None:
         self.baked = tuple(baked)
-        self.loose = tuple(loose)
+        self.free = tuple(free)
         self.bodies: dict[str, int] = {}
         self._config = config
         self._rgba = rgba
         self._initial: dict[str, Pose] = {}
+        self._fixed = {item.id: item.pose for item in self.baked}
         self._qpos: dict[str, int] = {}
         self._qvel: dict[str, int] = {}
 
     def set_initial(self, poses: dict[str, Pose]) -> None:
-        """Poses of the loose bricks after the next reset, ``world``."""
-        self._initial = {item.id: poses[item.id] for item in self.loose}
+        """Poses of the free bricks after the next reset, ``world``."""
+        self._initial = {item.id: poses[item.id] for item in self.free}
 
     def build(self, spec: mujoco.MjSpec) -> None:
-        for item in self.baked:
-            body = spec.worldbody.add_body(name=item.id, pos=item.pose.position, quat=to_mujoco(item.pose))
-            self._add_shape(spec, body, item)
-        for item in self.loose:
+        if self.baked:
+            structure = spec.worldbody.add_body(name=_STRUCTURE)
+            for item in self.baked:
+                self._add_shape(spec, structure, item, item.pose)
+        for item in self.free:
             body = spec.worldbody.add_body(name=item.id)
             body.add_freejoint(name=item.id)
             _set_inertia(body, item.geometry, self._config)
-            self._add_shape(spec, body, item)
+            self._add_shape(spec, body, item, Pose())
 
     def bind(self, engine: Engine) -> None:
         self._engine = engine
-        for item in (*self.baked, *self.loose):
+        model = engine.model
+        for number, item in enumerate(self.baked, start=model.nbody):
+            self.bodies[item.id] = number
+        for geom in np.flatnonzero(model.geom_bodyid == engine.body(_STRUCTURE)) if self.baked else ():
+            brick = model.geom(geom).name.rpartition(" ")[0]
+            engine.owners[geom] = self.bodies[brick]
+        for item in self.free:
             self.bodies[item.id] = engine.body(item.id)
-        for item in self.loose:
-            joint = engine.model.joint(item.id)
+            joint = model.joint(item.id)
             self._qpos[item.id], self._qvel[item.id] = int(joint.qposadr[0]), int(joint.dofadr[0])
 
     def reset(self) -> None:
@@ -150,22 +159,26 @@ class Bricks(PassiveComponent):
         """Present pose of a brick's part frame, ``world``."""
         address = self._qpos.get(brick)
         if address is None:
-            return self._engine.pose(self.bodies[brick])
+            return self._fixed[brick]
         x, y, z, qw, qx, qy, qz = self._engine.data.qpos[address : address + 7]
         return Pose((x, y, z), (qx, qy, qz, qw))
 
     def move(self, brick: str, pose: Pose) -> None:
-        """Put a loose brick somewhere, at rest."""
+        """Put a free brick somewhere, at rest."""
         address, velocity = self._qpos[brick], self._qvel[brick]
         self._engine.data.qpos[address : address + 7] = (*pose.position, *to_mujoco(pose))
         self._engine.data.qvel[velocity : velocity + 6] = 0.0
         self._engine.moved()
 
-    def _add_shape(self, spec: mujoco.MjSpec, body: mujoco.MjsBody, item: BrickItem) -> None:
+    def _add_shape(self, spec: mujoco.MjSpec, body: mujoco.MjsBody, item: BrickItem, pose: Pose) -> None:
+        """Collision boxes and looks of a brick that stands at ``pose`` in the body's frame."""
+        numbers = count()
         for box in item.geometry.boxes:
             if min(box.size_m) < _THINNEST_M:
                 continue  # a sticker: nothing to bump into
-            add_box(body, narrowed(box, self._config.side_gap_m), self._config.contact)
+            box = narrowed(box, self._config.side_gap_m)
+            geom = add_box(body, Box(pose @ box.pose, box.size_m), self._config.contact)
+            geom.name = f"{item.id} {next(numbers)}"
         for code in np.unique(item.geometry.low_poly.colours).tolist():
             name = f"part {item.geometry.part} {code}"
             if spec.mesh(name) is None:
@@ -175,8 +188,8 @@ class Bricks(PassiveComponent):
             if spec.material(paint) is None:
                 material(spec, paint, self._rgba(colour), shine=0.4)
             body.add_geom(
-                type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, material=paint, group=LOOKS_GROUP,
-                contype=0, conaffinity=0, mass=0.0,
+                name=f"{item.id} {next(numbers)}", type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, material=paint,
+                pos=pose.position, quat=to_mujoco(pose), group=LOOKS_GROUP, contype=0, conaffinity=0, mass=0.0,
             )  # fmt: skip
 
 

@@ -1,108 +1,70 @@
 """The stud clutch: what holds pressed bricks together.
 
-Declared physics, since interference fits of plastic can't be simulated at this scale: a loose brick whose
+Declared physics, since interference fits of plastic can't be simulated at this scale: a free brick whose
 anti-studs lie within the configured tolerance over studs of the plate or of another brick, and that is pressed
 down hard enough for long enough, is drawn to the exact grid position and held there by a weld to each body below
-it. It comes off when the net pull along the studs (what the welds hold, less what the contact pushes) exceeds the
-clutch force of all its engaged studs for long enough. This is armed only when the gripper has let go once, since
-opening fingers pull a little. Every engagement and release is an event.
+it. It comes off when the load on it (what the welds hold, less what the contact pushes) exceeds what its engaged
+studs hold (see ``loads``) for long enough. This is armed only when the gripper has let go once, since opening
+fingers pull a little. Every engagement and release is an event.
 
-Only downward connections are made: a brick slid under others engages nothing above it, and a brick that is already
-held by what is below it engages nothing more.
+Only downward connections are made: a brick slid under others engages nothing above it. Bricks that hang together
+may be carried and pressed on as one: each engages what lies below it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import mujoco
 import numpy as np
 from jarvis_core.files import decode_hook, encode_hook
-from jarvis_core.objects import ConnectionEvent
-from jarvis_core.pose import FloatArray, Pose
-from scipy.spatial.transform import Rotation, Slerp
+from jarvis_core.objects import GROUND, ConnectionEvent
+from jarvis_core.pose import Pose
 
 from jarvis_sim.config import ClutchConfig
+from jarvis_sim.connections import ClutchState, Joint, Link, Pressing, StudBody, as_points
 from jarvis_sim.engine import Engine, PassiveComponent
-from jarvis_sim.fit import COINCIDENT_M, Fit, find_fit
-from jarvis_sim.welds import WeldPool
+from jarvis_sim.fit import Fit, find_fit, place_of
+from jarvis_sim.loads import Load, Pushes, Strain, net_load, opening_share, read_pushes
+from jarvis_sim.neighbours import Neighbours
+from jarvis_sim.welds import WeldPool, between
 
-
-@dataclass(frozen=True, slots=True)
-class StudBody:
-    """A body with studs or anti-studs, all with axis +z.
-
-    Attributes:
-        id: name of the body and of the brick (or GROUND).
-        studs, antistuds: (n, 3) and (m, 3) in the body's frame.
-        loose: a free body, that can be the upper side of a connection.
-    """
-
-    id: str
-    studs: FloatArray
-    antistuds: FloatArray
-    loose: bool
-
-
-class Joint(msgspec.Struct):
-    """A weld of one engaged brick: to the one lower body, or to the first of all baked ones."""
-
-    slot: int
-    lower: str
-    start: Pose
-    snapped: Pose
-    anchor: tuple[float, float, float]
-
-
-class Link(msgspec.Struct):
-    """All that holds one brick from below."""
-
-    upper: str
-    studs: dict[str, int]
-    joints: list[Joint]
-    engaged_at: int
-    armed: bool = False
-    samples: int = 0
-
-    @property
-    def n_studs(self) -> int:
-        return sum(self.studs.values())
-
-
-class Pressing(msgspec.Struct):
-    """A brick that is being pressed on at one grid position, for so many samples."""
-
-    place: tuple[str, int, int, int]
-    samples: int
-
-
-class _State(msgspec.Struct):
-    links: dict[str, Link]
-    pressing: dict[str, Pressing]
-    events: list[ConnectionEvent]
+_WORLD = 0
 
 
 class Clutch(PassiveComponent):
     """The clutch of every brick in the world.
 
     Args:
-        bodies: everything with studs; the baked ones never move.
+        bodies: everything with studs.
+        owners: what ``Engine.owners`` calls each brick, by id; filled when the bricks are bound, before the clutch.
         held: tells whether a brick is in the gripper.
+        joined: pairs (upper, lower) that are engaged from the start, at their initial poses.
     """
 
     name = "clutch"
 
-    def __init__(self, bodies: Sequence[StudBody], config: ClutchConfig, held: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        bodies: Sequence[StudBody],
+        config: ClutchConfig,
+        owners: Mapping[str, int],
+        held: Callable[[str], bool],
+        joined: Sequence[tuple[str, str]] = (),
+    ) -> None:
         self._bodies = {body.id: body for body in bodies}
         self._loose = [body for body in bodies if body.loose]
+        self._free = frozenset(body.id for body in self._loose)
         self._config = config
+        self._owners = owners
         self._held = held
+        self._joined = tuple(joined)
+        self._near = Neighbours(bodies)
         self._pool = WeldPool(config.welds_per_brick * len(self._loose), config.solref, config.solimp)
-        self._state = _State({}, {}, [])
+        self._state = ClutchState({}, {}, [])
         self._index: dict[str, int] = {}
         self._names: dict[int, str] = {}
 
@@ -114,39 +76,58 @@ class Clutch(PassiveComponent):
         self._engine = engine
         if self._loose:
             self._pool.bind(engine)
-        self._index = {name: engine.body(name) for name in self._bodies}
+        self._index = {body.id: self._owners[body.id] for body in self._bodies.values() if body.id != GROUND}
+        self._index[GROUND] = engine.body(GROUND)
         self._names = {index: name for name, index in self._index.items()}
         self._every = engine.steps_in(self._config.sample_s)
         self._ramp = engine.steps_in(self._config.ramp_s)
+        self._ramping = False
 
     def reset(self) -> None:
-        self._state = _State({}, {}, [])
+        self._state = ClutchState({}, {}, [])
+        self._ramping = False
+        if self._config.enabled:
+            self._join_initial()
 
     def before_step(self) -> None:
         """Draw freshly engaged bricks towards their snapped pose."""
+        if not self._ramping:
+            return
+        self._ramping = False
         for link in self._state.links.values():
             elapsed = self._engine.steps - link.engaged_at
             if elapsed <= self._ramp:
+                self._ramping = True
+                self._engine.sleep.keep_awake(self._index[link.upper])
                 for joint in link.joints:
-                    pose = _between(joint.start, joint.snapped, elapsed / self._ramp)
-                    self._pool.set_relative(joint.slot, pose, np.array(joint.anchor))
+                    self._set(joint, elapsed / self._ramp)
 
     def after_step(self) -> None:
         if self._config.enabled and self._engine.steps % self._every == 0:
             pushes = self._pushes()
             self._release(pushes)
-            self._engage(pushes)
+            if pushes:
+                self._engage(pushes)
 
     def save(self) -> Any:
         return msgspec.to_builtins(self._state, enc_hook=encode_hook)
 
     def load(self, state: Any) -> None:
-        self._state = msgspec.convert(state, _State, dec_hook=decode_hook)
+        self._state = msgspec.convert(state, ClutchState, dec_hook=decode_hook)
+        self._ramping = True
+
+    def rejoin(self, state: Any) -> None:
+        """Take over connections saved by the clutch of another model, that had other welds."""
+        self.load(state)
+        for link in self._state.links.values():
+            for joint in link.joints:
+                self._weld(link.upper, joint)
+                self._set(joint, min(1.0, (self._engine.steps - link.engaged_at) / self._ramp))
 
     def connections(self) -> tuple[tuple[str, str], ...]:
         """Pairs (upper, lower) of all working connections, sorted."""
         return tuple(
-            sorted((link.upper, lower) for link in self._state.links.values() for lower in link.studs)
+            sorted((link.upper, lower) for link in self._state.links.values() for lower in link.points)
         )
 
     def events(self) -> tuple[ConnectionEvent, ...]:
@@ -156,48 +137,63 @@ class Clutch(PassiveComponent):
     def pull_n(self, brick: str) -> float:
         """Net pull on an engaged brick along its studs in the last step, newton; 0 for a brick that is loose."""
         link = self._state.links.get(brick)
-        return self._pull(link, self._pushes()) if link is not None else 0.0
+        if link is None:
+            return 0.0
+        return float(self._load(link, self._pushes(), self._pool.loads()).force[2])
 
-    def _pushes(self) -> dict[str, dict[str, float]]:
-        """How hard each loose brick is pushed along its own z axis by each body it touches, newton."""
-        contacts = self._engine.contacts()
-        pushes: dict[str, dict[str, float]] = {}
-        for (first, second), normal, force in zip(
-            contacts.bodies.tolist(), contacts.normals, contacts.forces.tolist(), strict=True
-        ):
-            for upper, lower, sign in ((first, second, -1.0), (second, first, 1.0)):
-                brick, other = self._names.get(upper), self._names.get(lower)
-                if brick is not None and other is not None and self._bodies[brick].loose:
-                    up = self._engine.data.xmat[upper].reshape(3, 3)[:, 2]
-                    along = sign * force * float(normal @ up)
-                    of_brick = pushes.setdefault(brick, {})
-                    of_brick[other] = of_brick.get(other, 0.0) + along
-        return pushes
+    def assembly(self, brick: str) -> frozenset[str]:
+        """All free bricks that hang together with one, itself included."""
+        found, waiting = {brick}, [brick]
+        while waiting:
+            one = waiting.pop()
+            link = self._state.links.get(one)
+            near = {*(link.points if link else ())}
+            near |= {upper for upper, other in self._state.links.items() if one in other.points}
+            new = {name for name in near - found if self._bodies[name].loose}
+            found |= new
+            waiting.extend(sorted(new))
+        return frozenset(found)
 
-    def _engage(self, pushes: dict[str, dict[str, float]]) -> None:
+    def cut(self, brick: str) -> None:
+        """Break every connection of a brick at once, those to bricks above it too; each is an event without force."""
+        for link in list(self._state.links.values()):
+            if link.upper == brick:
+                self._disconnect(link, 0.0)
+            elif brick in link.points:
+                self._leave(link, brick)
+
+    def _pushes(self) -> Pushes:
+        return read_pushes(self._engine.contacts(), self._engine.data.xmat, self._names, self._free)
+
+    def _engage(self, pushes: Pushes) -> None:
         before, self._state.pressing = self._state.pressing, {}
-        for body in self._loose:
-            pushed = pushes.get(body.id, {})
-            if body.id in self._state.links or sum(pushed.values()) < self._config.press_n_per_stud:
+        for brick in sorted(pushes, key=self._index.__getitem__):
+            body, link = self._bodies[brick], self._state.links.get(brick)
+            already = link.points if link is not None else {}
+            pushed = {
+                name: push.along
+                for name, push in pushes[brick].items()
+                if push.along > 0.0 and name not in already
+            }
+            if sum(pushed.values()) < self._config.press_n_per_stud:
                 continue
-            supports = self._supports(body, pushed)
-            studs = sum(fit.studs for fit in supports.values())
+            supports = {k: v for k, v in self._supports(body, pushed).items() if k not in already}
             press = sum(pushed.get(lower, 0.0) for lower in supports)
+            studs = sum(fit.studs for fit in supports.values())
             if not supports or press < self._config.press_n_per_stud * studs:
                 continue
-            place = _place(supports)
-            last = before.get(body.id)
+            place, last = place_of(*next(iter(supports.items()))), before.get(brick)
             samples = last.samples + 1 if last is not None and last.place == place else 1
             if samples >= self._config.samples:
                 self._connect(body, supports, press)
             else:
-                self._state.pressing[body.id] = Pressing(place, samples)
+                self._state.pressing[brick] = Pressing(place, samples)
 
     def _supports(self, body: StudBody, pushed: dict[str, float]) -> dict[str, Fit]:
         """Every body the brick would be connected to, the one with most studs first; empty outside the tolerance."""
-        pose = self._engine.pose(self._index[body.id])
+        pose = self._pose(body.id)
         found: dict[str, Fit] = {}
-        for lower in sorted(name for name, force in pushed.items() if force > 0.0):
+        for lower in sorted(pushed):
             fit = self._fit(body, pose, lower)
             if fit is not None and self._tolerable(fit):
                 found[lower] = fit
@@ -205,83 +201,124 @@ class Clutch(PassiveComponent):
             return {}
         main = min(found, key=lambda lower: (-found[lower].studs, found[lower].error_xy_m))
         supports = {main: found[main]}
-        snapped = self._engine.pose(self._index[main]) @ found[main].snapped
-        for lower in self._near(body, snapped):
+        snapped = self._pose(main) @ found[main].snapped
+        for lower in self._near.of(body, snapped, self._pose):
             # What the snapped brick also sits on: its studs coincide already.
             exact = self._fit(body, snapped, lower) if lower != main else None
-            if exact is not None and max(exact.error_xy_m, abs(exact.error_z_m)) <= 2 * COINCIDENT_M:
+            if exact is not None and exact.is_exact:
                 actual = found.get(lower)
                 supports[lower] = actual if actual is not None else exact
         return supports
 
     def _fit(self, body: StudBody, pose: Pose, lower: str) -> Fit | None:
-        relative = self._engine.pose(self._index[lower]).inverse() @ pose
+        relative = self._pose(lower).inverse() @ pose
         limit = math.radians(self._config.yaw_deg)
         return find_fit(relative, body.antistuds, self._bodies[lower].studs, limit)
 
     def _tolerable(self, fit: Fit) -> bool:
         return fit.error_xy_m <= self._config.xy_m and abs(fit.error_z_m) <= self._config.z_m
 
-    def _near(self, body: StudBody, pose: Pose) -> list[str]:
-        """Bodies other than the brick itself whose studs may reach its anti-studs."""
-        points = pose @ body.antistuds
-        low, high = points.min(axis=0) - 0.001, points.max(axis=0) + 0.001
-        near = []
-        for other in self._bodies.values():
-            if other.id != body.id and len(other.studs):
-                studs = self._engine.pose(self._index[other.id]) @ other.studs
-                if ((studs >= low) & (studs <= high)).all(axis=1).any():
-                    near.append(other.id)
-        return near
+    def _pose(self, brick: str) -> Pose:
+        fixed = self._bodies[brick].fixed
+        return fixed if fixed is not None else self._engine.pose(self._index[brick])
 
     def _connect(self, body: StudBody, supports: dict[str, Fit], press: float) -> None:
-        link = Link(body.id, {lower: fit.studs for lower, fit in supports.items()}, [], self._engine.steps)
-        pose = self._engine.pose(self._index[body.id])
-        baked_done = False
+        link = self._state.links.setdefault(body.id, Link(body.id, {}, [], 0))
+        link.engaged_at, link.armed, link.samples = self._engine.steps, False, 0
+        self._ramping = True
+        self._join(link, supports)
+        studs = sum(fit.studs for fit in supports.values())
         for lower, fit in supports.items():
-            loose = self._bodies[lower].loose
-            if not loose and baked_done:
-                continue  # baked bodies are one rigid thing: one weld holds the brick to all of them
-            baked_done = baked_done or not loose
-            start = self._engine.pose(self._index[lower]).inverse() @ pose
-            slot = self._pool.join(self._index[lower], self._index[body.id], start, fit.centre)
-            x, y, z = fit.centre.tolist()
-            link.joints.append(Joint(slot, lower, start, fit.snapped, (x, y, z)))
-        self._state.links[body.id] = link
-        for lower, fit in supports.items():
-            share = press * fit.studs / link.n_studs
-            self._log("engaged", body.id, lower, fit.studs, share, fit)
+            self._log("engaged", body.id, lower, fit.studs, press * fit.studs / studs, fit)
 
-    def _release(self, pushes: dict[str, dict[str, float]]) -> None:
-        overloaded: list[tuple[float, float, Link]] = []
+    def _join(self, link: Link, supports: dict[str, Fit]) -> None:
+        pose = self._pose(link.upper)
+        for lower, fit in supports.items():
+            # Fixed bodies are one rigid thing: one weld holds the brick to all of them.
+            welded = self._bodies[lower].fixed is not None and any(
+                self._bodies[other].fixed is not None for other in link.points
+            )
+            link.points[lower] = as_points(fit.points)
+            if not welded:
+                start = self._pose(lower).inverse() @ pose
+                joint = Joint(-1, lower, start, fit.snapped, as_points(fit.centre[None])[0])
+                self._weld(link.upper, joint)
+                link.joints.append(joint)
+
+    def _weld(self, upper: str, joint: Joint) -> None:
+        """A weld at the pose where the brick is now."""
+        lower = self._bodies[joint.lower]
+        first = self._index[joint.lower] if lower.loose else _WORLD
+        joint.slot = self._pool.join(first, self._index[upper])
+        self._set(joint, 0.0)
+
+    def _set(self, joint: Joint, share: float) -> None:
+        pose = between(joint.start, joint.snapped, share)
+        frame = self._bodies[joint.lower].fixed
+        self._pool.set_relative(joint.slot, pose if frame is None else frame @ pose, np.array(joint.anchor))
+
+    def _join_initial(self) -> None:
+        """Bricks that stand connected at the start: exactly on the grid, armed, and no event."""
+        for upper, lower in self._joined:
+            fit = self._fit(self._bodies[upper], self._pose(upper), lower)
+            if fit is not None and self._tolerable(fit):
+                link = self._state.links.setdefault(upper, Link(upper, {}, [], -self._ramp - 1, armed=True))
+                self._join(link, {lower: fit})
         for link in self._state.links.values():
+            for joint in link.joints:
+                self._set(joint, 1.0)
+
+    def _release(self, pushes: Pushes) -> None:
+        awake = self._engine.sleep.is_awake
+        links = [link for link in self._state.links.values() if awake(self._index[link.upper])]
+        loads = self._pool.loads() if links else {}
+        overloaded: list[tuple[float, Link]] = []
+        for link in links:
             if not link.armed:
-                link.armed = not self._held(link.upper)
+                link.armed = not any(map(self._held, sorted(self.assembly(link.upper))))
                 continue
             if self._engine.steps - link.engaged_at <= self._ramp:
                 continue
-            pull = self._pull(link, pushes)
-            limit = self._config.pull_n_per_stud * link.n_studs
-            link.samples = link.samples + 1 if pull > limit else 0
+            load = self._load(link, pushes, loads)
+            config = self._config
+            share = opening_share(
+                load, link.all_points(), config.pull_n_per_stud, config.shear_n_per_stud, peel=config.peel
+            )
+            link.samples = link.samples + 1 if share > 1.0 else 0
             if link.samples >= self._config.samples:
-                overloaded.append((pull / limit, pull, link))
+                overloaded.append((share, link))
         if overloaded:
             # In a stack all connections carry the same pull: the weakest gives, which unloads the others.
-            _, pull, link = max(overloaded, key=lambda entry: entry[0])
-            self._disconnect(link, pull)
+            share, link = max(overloaded, key=lambda entry: entry[0])
+            self._disconnect(link, share * self._config.pull_n_per_stud * link.studs)
 
-    def _pull(self, link: Link, pushes: dict[str, dict[str, float]]) -> float:
-        up = self._engine.data.xmat[self._index[link.upper]].reshape(3, 3)[:, 2]
-        held = sum(float(self._pool.force(joint.slot) @ up) for joint in link.joints)
-        pushed = pushes.get(link.upper, {})
-        return held - sum(pushed.get(lower, 0.0) for lower in link.studs)
+    def _load(self, link: Link, pushes: Pushes, strains: dict[int, Strain]) -> Load:
+        """What pulls a brick off what is below it: what its welds hold, less what the contacts push."""
+        pulls = [(joint.anchor, *strains[joint.slot]) for joint in link.joints if joint.slot in strains]
+        below = [push for lower, push in pushes.get(link.upper, {}).items() if lower in link.points]
+        index, data = self._index[link.upper], self._engine.data
+        return net_load(link.all_points(), pulls, below, data.xpos[index], data.xmat[index].reshape(3, 3))
 
-    def _disconnect(self, link: Link, pull: float) -> None:
+    def _disconnect(self, link: Link, force: float) -> None:
+        studs = link.studs
         for joint in link.joints:
             self._pool.cut(joint.slot)
         del self._state.links[link.upper]
-        for lower, studs in link.studs.items():
-            self._log("released", link.upper, lower, studs, pull * studs / link.n_studs, None)
+        self._engine.sleep.wake(self._index[link.upper])
+        for lower, points in link.points.items():
+            self._log("released", link.upper, lower, len(points), force * len(points) / studs, None)
+
+    def _leave(self, link: Link, lower: str) -> None:
+        """Break one of a brick's connections; the others go on."""
+        if len(link.points) == 1:
+            self._disconnect(link, 0.0)
+            return
+        for joint in [joint for joint in link.joints if joint.lower == lower]:
+            self._pool.cut(joint.slot)
+            link.joints.remove(joint)
+        studs = len(link.points.pop(lower))
+        self._engine.sleep.wake(self._index[link.upper])
+        self._log("released", link.upper, lower, studs, 0.0, None)
 
     def _log(self, kind: str, upper: str, lower: str, studs: int, force: float, fit: Fit | None) -> None:
         self._state.events.append(
@@ -297,17 +334,3 @@ class Clutch(PassiveComponent):
                 studs=studs,
             )
         )
-
-
-def _place(supports: dict[str, Fit]) -> tuple[str, int, int, int]:
-    """Names a grid position: main support and place on it, in steps of half a millimetre."""
-    main, fit = next(iter(supports.items()))
-    x, y, _ = (fit.snapped.position / 0.0005).round().astype(int).tolist()
-    return (main, x, y, round(math.degrees(fit.snapped.yaw)))
-
-
-def _between(start: Pose, end: Pose, share: float) -> Pose:
-    """From ``start`` (share 0) to ``end`` (share 1), starting and ending at rest."""
-    eased = share * share * (3.0 - 2.0 * share)
-    turn = Slerp([0.0, 1.0], Rotation.from_quat([start.quaternion, end.quaternion]))
-    return Pose(start.position + eased * (end.position - start.position), turn(eased).as_quat())

@@ -13,12 +13,14 @@ class EngineConfig(Config, frozen=True):
         impratio: frictional to normal constraint impedance; above 1 less slip in grasps.
         iterations: most iterations of the solver per step.
         tolerance: relative improvement at which the solver stops.
+        sleep_tolerance: bodies slower than this (m/s, rad/s) for ten steps sleep; 0: none ever does.
     """
 
     timestep_s: float
     impratio: float
     iterations: int
     tolerance: float
+    sleep_tolerance: float
 
 
 class ContactConfig(Config, frozen=True):
@@ -52,6 +54,8 @@ class ClutchConfig(Config, frozen=True):
         enabled: off gives plain contact.
         xy_m, yaw_deg, z_m: largest misalignment that engages.
         press_n_per_stud: pressing force that engages, pull_n_per_stud: pulling force that releases.
+        shear_n_per_stud: force across the studs that releases.
+        peel: whether shear and moments release at all (see loads.py); else a pull along the studs alone does.
         samples: how many samples in a row the force must last; sample_s: their distance.
         ramp_s: time in which an engaged brick is drawn to its snapped pose.
         welds_per_brick: connections the model has room for.
@@ -64,6 +68,8 @@ class ClutchConfig(Config, frozen=True):
     z_m: float
     press_n_per_stud: float
     pull_n_per_stud: float
+    shear_n_per_stud: float
+    peel: bool
     samples: int
     sample_s: float
     ramp_s: float

@@ -1,4 +1,4 @@
-"""Controllers of arm and gripper: fed once per step, asked for their outcome. No physics in here.
+"""Controller of the arm: fed once per step, asked for its outcome. No physics in here.
 
 The blocking robot (robot.py) and a server that steps the world continuously use the same objects::
 
@@ -9,6 +9,7 @@ The blocking robot (robot.py) and a server that steps the world continuously use
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +17,12 @@ import msgspec
 import numpy as np
 from jarvis_core.errors import RefusedError
 from jarvis_core.files import decode_hook, encode_hook
-from jarvis_core.motion import GripperOutcome, JointTrajectory, MotionOutcome
+from jarvis_core.motion import JointTrajectory, MotionOutcome
 from jarvis_core.pose import FloatArray
 from jarvis_core.status import Status
 from jarvis_robot.model import JointLimits
 
-from jarvis_sim.config import ArmConfig, GripperDriveConfig
+from jarvis_sim.config import ArmConfig
 
 #: A trajectory's start need not be exactly where the arm stands: the difference fades out in this time.
 _BLEND_S = 0.1
@@ -40,6 +41,45 @@ class Setpoint:
     position: FloatArray
     velocity: FloatArray
     acceleration: FloatArray
+
+
+class _TimedPath:
+    """A trajectory as the drives follow it: from where the arm stands, sampled once for every step of time.
+
+    Attributes:
+        steps: number of steps to its end.
+        positions, velocities: (steps + 1, n) at the end of each step; the first row is the start, at rest.
+        accelerations: (steps + 1, n) wanted in each step, limited.
+    """
+
+    def __init__(
+        self, trajectory: JointTrajectory, offset: FloatArray, limit: FloatArray, timestep_s: float
+    ) -> None:
+        self._trajectory = trajectory
+        self._offset = offset
+        self.steps = math.ceil(max(trajectory.duration_s, _BLEND_S) / timestep_s - 1e-9)
+        self.positions = self.at(np.arange(self.steps + 1, dtype=np.float64) * timestep_s)
+        self.velocities = np.diff(self.positions, axis=0, prepend=self.positions[:1]) / timestep_s
+        jumps = np.diff(self.velocities, axis=0, prepend=self.velocities[:1]) / timestep_s
+        self.accelerations = np.clip(jumps, -limit, limit)
+
+    def at(self, times_s: FloatArray) -> FloatArray:
+        """(k, n) positions at k times: the cubic Hermite, less what is left of the distance from its start."""
+        path = self._trajectory
+        times = np.clip(times_s, path.times_s[0], path.times_s[-1])
+        if len(path.times_s) > 1:
+            i = np.clip(np.searchsorted(path.times_s, times, side="right") - 1, 0, len(path.times_s) - 2)
+            h = path.times_s[i + 1] - path.times_s[i]
+            u = ((times - path.times_s[i]) / h)[:, None]
+            rise, h = u * u * (3 - 2 * u), h[:, None]
+            ends = (1 - rise) * path.positions[i] + rise * path.positions[i + 1]
+            slopes = (1 - u) * path.velocities[i] - u * path.velocities[i + 1]
+            positions = ends + h * u * (1 - u) * slopes
+        else:
+            positions = np.repeat(path.positions, len(times), axis=0)
+        fade = np.maximum(0.0, 1.0 - times_s / _BLEND_S)
+        positions += fade[:, None] * self._offset
+        return positions
 
 
 class _ArmState(msgspec.Struct):
@@ -71,10 +111,14 @@ class ArmController:
         self._names = names
         self._limits = limits
         self._acceleration = limits.acceleration
+        self._jump = _FEED_FORWARD * limits.acceleration
         self._config = config
         self._dt = timestep_s
-        self._trajectory: JointTrajectory | None = None
-        self._state = _ArmState("idle", [0.0] * len(names))
+        self._path: _TimedPath | None = None
+        self._hold: FloatArray
+        self._velocity: FloatArray
+        self._still: Setpoint
+        self._enter(_ArmState("idle", [0.0] * len(names)))
 
     @property
     def busy(self) -> bool:
@@ -89,12 +133,12 @@ class ArmController:
     @property
     def desired(self) -> FloatArray:
         """(n,) where the arm should be now."""
-        return np.array(self._state.hold)
+        return self._hold.copy()
 
     def hold(self, joints: FloatArray) -> None:
         """Forget any motion and stand at ``joints``."""
-        self._trajectory = None
-        self._state = _ArmState("idle", joints.tolist())
+        self._path = None
+        self._enter(_ArmState("idle", joints.tolist()))
 
     def command(self, trajectory: JointTrajectory, goal_tolerance_rad: float | None = None) -> None:
         """Start a trajectory. One that can't be started ends at once, with an outcome that says why.
@@ -108,13 +152,13 @@ class ArmController:
         """
         if self.busy:
             raise RefusedError("the arm is moving", fix="cancel the motion or wait for its end")
-        hold = self._state.hold
+        hold = self._hold
         if trajectory.joint_names != self._names:
             self._end(
                 Status.EXECUTION_FAILED, f"the trajectory names other joints than {', '.join(self._names)}"
             )
             return
-        offset = np.array(hold) - trajectory.positions[0]
+        offset = hold - trajectory.positions[0]
         worst = int(np.argmax(np.abs(offset)))
         if abs(offset[worst]) > self._config.start_tolerance_rad:
             self._end(
@@ -132,7 +176,6 @@ class ArmController:
                 f"the trajectory takes {self._names[worst]} {beyond[worst]:.3f} rad beyond its limits",
             )
             return
-        self._trajectory = trajectory
         path = [
             trajectory.times_s[:, None],
             trajectory.positions,
@@ -141,13 +184,18 @@ class ArmController:
         ]
         tolerance = self._config.settle_tolerance_rad if goal_tolerance_rad is None else goal_tolerance_rad
         path_lists = [array.tolist() for array in path]
-        self._state = _ArmState("running", hold, path_lists, offset=offset.tolist(), tolerance=tolerance)
+        self._path = _TimedPath(trajectory, offset, self._jump, self._dt)
+        self._enter(
+            _ArmState("running", hold.tolist(), path_lists, offset=offset.tolist(), tolerance=tolerance)
+        )
 
     def cancel(self) -> None:
         """Brake to a standstill on the path; the outcome follows when the arm stands still."""
         if self._state.phase == "running":
             self._state.phase, self._state.phase_s = "braking", 0.0
-            self._state.speed = self._path_speed(self._state.path_s).tolist()
+            here = self._state.path_s
+            first, second = self._running_path().at(np.array([here, here + self._dt]))
+            self._state.speed = ((second - first) / self._dt).tolist()
             self._state.ending = (int(Status.CANCELED), "canceled; the arm stands still")
         elif self._state.phase == "settling":
             self._state.ending = (int(Status.CANCELED), "canceled; the arm stands still")
@@ -162,70 +210,84 @@ class ArmController:
             Where the arm should be as the step begins, how fast, and how it should accelerate.
         """
         state = self._state
-        before = np.array(state.hold)
         if state.phase == "idle":
-            return Setpoint(before, np.zeros_like(before), np.zeros_like(before))
-        if state.phase in ("running", "braking"):
-            desired = self._along_path()
+            return self._still
+        if state.phase == "running":
+            return self._run(joints, speeds)
+        before, moving = self._hold, self._velocity
+        if state.phase == "braking":
+            desired = self._brake()
         elif state.phase == "stopping":
             desired = self._off_path()
         else:
             desired = before
         state.phase_s += self._dt
-        state.hold = desired.tolist()
-        if state.phase in ("running", "braking"):
+        self._hold = desired
+        if state.phase == "braking":
             self._watch_path(joints, speeds, desired)
         elif state.phase == "settling":
             self._watch_settling(joints, speeds, desired)
-        # The state may be a new one by now: a motion that ended stands still.
-        moving = np.array(state.velocity or np.zeros_like(before))
-        velocity = (np.array(self._state.hold) - before) / self._dt
-        self._state.velocity = velocity.tolist()
-        limit = _FEED_FORWARD * self._acceleration
-        return Setpoint(before, moving, np.clip((velocity - moving) / self._dt, -limit, limit))
+        # A motion that ended, or was stopped where the arm is, has another place to hold by now.
+        velocity = (self._hold - before) / self._dt
+        self._velocity = velocity
+        return Setpoint(before, moving, np.clip((velocity - moving) / self._dt, -self._jump, self._jump))
 
     def save(self) -> Any:
+        self._state.hold, self._state.velocity = self._hold.tolist(), self._velocity.tolist()
         return msgspec.to_builtins(self._state, enc_hook=encode_hook)
 
     def load(self, saved: Any) -> None:
-        self._state = msgspec.convert(saved, _ArmState, dec_hook=decode_hook)
-        self._trajectory = None
-        if self._state.path:
-            times, *rest = (np.array(part) for part in self._state.path)
-            self._trajectory = JointTrajectory(self._names, times[:, 0], *rest)
+        state = msgspec.convert(saved, _ArmState, dec_hook=decode_hook)
+        self._path = None
+        if state.path:
+            times, *rest = (np.array(part) for part in state.path)
+            trajectory = JointTrajectory(self._names, times[:, 0], *rest)
+            self._path = _TimedPath(trajectory, np.array(state.offset), self._jump, self._dt)
+        self._enter(state)
 
-    def _path(self) -> JointTrajectory:
-        if self._trajectory is None:
-            raise AssertionError("a moving arm has a trajectory")
-        return self._trajectory
+    def _enter(self, state: _ArmState) -> None:
+        self._state = state
+        self._hold = np.array(state.hold)
+        zero = np.zeros_like(self._hold)
+        self._velocity = np.array(state.velocity) if state.velocity else zero
+        self._still = Setpoint(self._hold, zero, zero)
 
-    def _path_speed(self, path_s: float) -> FloatArray:
-        ahead = self._path().sample(path_s + self._dt)
-        speed: FloatArray = (ahead - self._path().sample(path_s)) / self._dt
-        return speed
+    def _running_path(self) -> _TimedPath:
+        if self._path is None:
+            raise AssertionError("a moving arm has a path")
+        return self._path
 
-    def _along_path(self) -> FloatArray:
-        """The next point of the path; braking slows the way along it down to nothing."""
+    def _run(self, joints: FloatArray, speeds: FloatArray) -> Setpoint:
+        """The next step along the path; nothing is computed that does not depend on what was measured."""
+        state, path = self._state, self._running_path()
+        k = round(state.path_s / self._dt) + 1
+        setpoint = Setpoint(path.positions[k - 1], self._velocity, path.accelerations[k])
+        state.path_s = k * self._dt
+        state.phase_s += self._dt
+        self._hold, self._velocity = path.positions[k], path.velocities[k]
+        if k >= path.steps:
+            self._settle((int(Status.SUCCEEDED), "at the goal"))
+        else:
+            self._watch_path(joints, speeds, self._hold)
+        return setpoint
+
+    def _brake(self) -> FloatArray:
+        """The next point of the path; the way along it slows down to nothing."""
         state = self._state
-        if state.phase == "braking":
-            needed = np.abs(np.array(state.speed)) / (_STOP_SHARE * self._acceleration)
-            duration = max(self._config.stop_s, float(needed.max()))
-            state.rate = max(0.0, 1.0 - state.phase_s / duration)
+        needed = np.abs(np.array(state.speed)) / (_STOP_SHARE * self._acceleration)
+        duration = max(self._config.stop_s, float(needed.max()))
+        state.rate = max(0.0, 1.0 - state.phase_s / duration)
         state.path_s += state.rate * self._dt
-        desired = self._path().sample(state.path_s)
-        fade = max(0.0, 1.0 - state.path_s / _BLEND_S)
-        if fade > 0.0:
-            desired = desired + fade * np.array(state.offset)
-        if state.path_s >= self._path().duration_s and state.path_s >= _BLEND_S:
-            self._settle(state.ending if state.phase == "braking" else (int(Status.SUCCEEDED), "at the goal"))
-        elif state.phase == "braking" and state.rate <= 0.0:
+        path = self._running_path()
+        if state.rate <= 0.0 or state.path_s >= path.steps * self._dt:
             self._settle(state.ending)
+        desired: FloatArray = path.at(np.array([state.path_s]))[0]
         return desired
 
     def _off_path(self) -> FloatArray:
         """Each joint decelerates by itself."""
         state = self._state
-        speed, hold = np.array(state.speed), np.array(state.hold)
+        speed, hold = np.array(state.speed), self._hold
         slower = np.sign(speed) * np.maximum(np.abs(speed) - self._acceleration * self._dt, 0.0)
         state.speed = slower.tolist()
         if not slower.any():
@@ -234,11 +296,14 @@ class ArmController:
         return desired
 
     def _watch_path(self, joints: FloatArray, speeds: FloatArray, desired: FloatArray) -> None:
-        error = np.abs(joints - desired)
+        off, most = joints - desired, self._config.path_tolerance_rad
+        if off.dot(off) <= most * most:
+            return
+        error = np.abs(off)
         worst = int(np.argmax(error))
-        if error[worst] > self._config.path_tolerance_rad:
+        if error[worst] > most:
             state = self._state
-            state.hold, state.speed = joints.tolist(), speeds.tolist()
+            self._hold, state.speed = joints.copy(), speeds.tolist()
             state.phase, state.phase_s = "stopping", 0.0
             reason = f"{self._names[worst]} is {error[worst]:.3f} rad off its path: something blocks the arm"
             state.ending = (int(Status.EXECUTION_FAILED), f"{reason}; stopped")
@@ -260,114 +325,5 @@ class ArmController:
             )
 
     def _end(self, status: Status, message: str) -> None:
-        self._trajectory = None
-        self._state = _ArmState("idle", self._state.hold, outcome=(int(status), message))
-
-
-class _GripperState(msgspec.Struct):
-    phase: str  # holding (a width), moving, squeezing (with a force)
-    target: float
-    desired: float
-    force: float
-    phase_s: float = 0.0
-    still_s: float = 0.0
-    outcome: tuple[int, str, float, bool] | None = None
-
-
-class GripperController:
-    """Moves the fingers to a width, or until they stop on something, which they then squeeze.
-
-    Args:
-        max_width_m: opening of the gripper.
-        force_n: of each finger, at most; the force the fingers hold a width with after a reset.
-        finger_speed_m_s: no finger moves faster.
-    """
-
-    def __init__(
-        self,
-        max_width_m: float,
-        force_n: float,
-        finger_speed_m_s: float,
-        config: GripperDriveConfig,
-        timestep_s: float,
-    ) -> None:
-        self._max_width = max_width_m
-        self._max_force = force_n
-        self._rate = 2.0 * finger_speed_m_s
-        self._config = config
-        self._dt = timestep_s
-        self._state = _GripperState("holding", 0.0, 0.0, force_n)
-
-    @property
-    def busy(self) -> bool:
-        return self._state.phase == "moving"
-
-    @property
-    def outcome(self) -> GripperOutcome | None:
-        """How the last command ended; None while it runs, or if there was none."""
-        ended = self._state.outcome
-        return GripperOutcome(Status(ended[0]), ended[1], ended[2], ended[3]) if ended is not None else None
-
-    def hold(self, width_m: float) -> None:
-        """Forget any command and stand at a width."""
-        self._state = _GripperState("holding", width_m, width_m, self._max_force)
-
-    def command(self, width_m: float, force_n: float, measured_m: float) -> None:
-        """Start towards a width (limited to what the gripper can do), with at most ``force_n`` per finger.
-
-        Raises:
-            RefusedError: another command is running.
-        """
-        if self.busy:
-            raise RefusedError("the gripper is moving", fix="cancel the command or wait for its end")
-        width = min(max(width_m, 0.0), self._max_width)
-        self._state = _GripperState("moving", width, measured_m, min(max(force_n, 0.0), self._max_force))
-
-    def cancel(self, measured_m: float) -> None:
-        """Stop where the fingers are."""
-        if self.busy:
-            self._end(Status.CANCELED, "canceled; the fingers stand still", measured_m, False, "holding")
-            self._state.target = self._state.desired = measured_m
-
-    def update(self, width_m: float, speed_m_s: float) -> float:
-        """Advance one step with the measured width and its rate; gives the drive's setpoint in metres."""
-        state, config = self._state, self._config
-        reach = state.force / config.kp  # a drive this far from its setpoint pushes with the allowed force
-        if state.phase == "squeezing":
-            return width_m - reach
-        lead = 0.0
-        if state.phase == "moving":
-            step = float(np.clip(state.target - state.desired, -self._rate * self._dt, self._rate * self._dt))
-            state.desired += step
-            lead = config.kv / config.kp * step / self._dt
-            self._watch(width_m, speed_m_s)
-        return float(np.clip(state.desired + lead, width_m - reach, width_m + reach))
-
-    def save(self) -> Any:
-        return msgspec.to_builtins(self._state)
-
-    def load(self, saved: Any) -> None:
-        self._state = msgspec.convert(saved, _GripperState)
-
-    def _watch(self, width: float, speed: float) -> None:
-        state, config = self._state, self._config
-        state.phase_s += self._dt
-        state.still_s = state.still_s + self._dt if abs(speed) < config.stall_speed_m_s else 0.0
-        closing = state.desired < width
-        near = abs(width - state.target) <= config.reach_tolerance_m
-        if near and state.still_s > 0.0 and state.desired == state.target:
-            self._end(Status.SUCCEEDED, f"opening is {width * 1000:.1f} mm", width, False, "holding")
-        elif state.still_s >= config.stall_s and abs(state.desired - width) > config.reach_tolerance_m:
-            if closing:
-                message = f"stopped on something {width * 1000:.1f} mm wide"
-                self._end(Status.SUCCEEDED, message, width, True, "squeezing")
-            else:
-                message = f"something keeps the fingers from opening beyond {width * 1000:.1f} mm"
-                self._end(Status.EXECUTION_FAILED, message, width, True, "holding")
-        elif state.phase_s > config.timeout_s:
-            message = f"the fingers did not come to rest within {config.timeout_s:g} s"
-            self._end(Status.TIMED_OUT, message, width, False, "holding")
-
-    def _end(self, status: Status, message: str, width: float, stalled: bool, phase: str) -> None:
-        self._state.phase = phase
-        self._state.outcome = (int(status), message, width, stalled)
+        self._path = None
+        self._enter(_ArmState("idle", self._hold.tolist(), outcome=(int(status), message)))

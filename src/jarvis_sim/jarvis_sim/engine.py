@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -21,6 +22,7 @@ from jarvis_core.errors import BadInputError, JarvisError
 from jarvis_core.pose import FloatArray, Pose
 
 from jarvis_sim.config import EngineConfig
+from jarvis_sim.sleep import Sleep
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +32,7 @@ IntArray = npt.NDArray[np.int32]
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 #: Arrays of the model that components may change while it runs (the ends and frames of equality constraints).
 _RUNTIME_MODEL = ("eq_obj1id", "eq_obj2id", "eq_data")
-_SNAPSHOT_VERSION = 1
+_SNAPSHOT_VERSION = 2
 
 
 class WorldError(JarvisError):
@@ -70,7 +72,10 @@ class Component(Protocol):
 
 
 class PassiveComponent:
-    """A component that only stands there: nothing to do per step, nothing to remember."""
+    """A component that only stands there: nothing to do per step, nothing to remember.
+
+    A method it leaves as it is here costs no time in a step.
+    """
 
     def before_solve(self) -> None:
         """Nothing to correct."""
@@ -96,14 +101,18 @@ class Contacts:
     """Contacts of the last step.
 
     Attributes:
-        geoms, bodies: (n, 2) indices of both sides.
+        geoms, bodies: (n, 2) indices of both sides; ``bodies`` as ``Engine.owners`` counts them.
         normals: (n, 3) unit vectors from the first to the second side, ``world``.
+        points: (n, 3) where, ``world``.
         forces: (n,) normal force in newton, >= 0.
+
+    Sleeping bodies have contacts with awake ones only.
     """
 
     geoms: IntArray
     bodies: IntArray
     normals: FloatArray
+    points: FloatArray
     forces: FloatArray
 
 
@@ -112,6 +121,7 @@ class _Snapshot(msgspec.Struct, frozen=True):
     model: str
     steps: int
     state: bytes
+    asleep: dict[str, bytes]
     runtime: dict[str, bytes]
     components: dict[str, Any]
 
@@ -127,6 +137,9 @@ class Engine:
 
     Attributes:
         model, data: MuJoCo's; components read and write them.
+        sleep: who of the bodies sleeps.
+        owners: (ngeom,) what each geom belongs to: the index of its body, or a number from ``model.nbody`` on
+            that a component chose for a part of a larger body when it was bound.
         steps: number of steps since the reset.
     """
 
@@ -140,6 +153,12 @@ class Engine:
         self.config = config
         self.model = self._compile()
         self.data = mujoco.MjData(self.model)
+        self.sleep = Sleep(self.model, self.data)
+        self.owners = self.model.geom_bodyid.astype(np.int32)
+        self._qpos, self._qvel = self.data.qpos, self.data.qvel
+        self._before_step = self._hooks("before_step")
+        self._before_solve = self._hooks("before_solve")
+        self._after_step = self._hooks("after_step")
         self.steps = 0
         self._observers: dict[int, _Observer] = {}
         self._next_handle = 0
@@ -180,22 +199,23 @@ class Engine:
         Raises:
             WorldError: a number is no longer finite.
         """
-        for component in self._components:
-            component.before_step()
+        for hook in self._before_step:
+            hook()
         mujoco.mj_step1(self.model, self.data)
-        for component in self._components:
-            component.before_solve()
+        for hook in self._before_solve:
+            hook()
         mujoco.mj_step2(self.model, self.data)
         self.steps += 1
         self._contacts = None
         self._stale = True
-        if not np.isfinite(self.data.qvel.sum()) or not np.isfinite(self.data.qpos.sum()):
+        if not math.isfinite(self._qvel.dot(self._qvel) + self._qpos.dot(self._qpos)):
             self._raise_unstable()
-        for component in self._components:
-            component.after_step()
-        for observer in tuple(self._observers.values()):
-            if self.steps % observer.every == 0:
-                observer.call()
+        for hook in self._after_step:
+            hook()
+        if self._observers:
+            for observer in tuple(self._observers.values()):
+                if self.steps % observer.every == 0:
+                    observer.call()
 
     def advance(self, seconds: float) -> None:
         """So many seconds of steps (rounded; none for 0)."""
@@ -248,6 +268,7 @@ class Engine:
             model=self._model_hash,
             steps=self.steps,
             state=state.tobytes(),
+            asleep=self.sleep.save(),
             runtime={name: getattr(self.model, name).tobytes() for name in _RUNTIME_MODEL},
             components={component.name: component.save() for component in self._components},
         )
@@ -272,11 +293,14 @@ class Engine:
             array = getattr(self.model, name)
             array[:] = np.frombuffer(raw, dtype=array.dtype).reshape(array.shape)
         state = np.frombuffer(snapshot.state)
+        # Awake first: what sleeps keeps the place it has. The forward passes move the solver's warm start.
+        self.sleep.wake_all()
         mujoco.mj_setState(self.model, self.data, state, _STATE)
+        mujoco.mj_fwdKinematics(self.model, self.data)
+        self.sleep.load(snapshot.asleep)
         self._forward()
-        mujoco.mj_setState(
-            self.model, self.data, state, _STATE
-        )  # the forward pass moved the solver's warm start
+        mujoco.mj_setState(self.model, self.data, state, _STATE)
+        self.sleep.load(snapshot.asleep)
         self.steps = snapshot.steps
         for component in self._components:
             component.load(snapshot.components[component.name])
@@ -295,12 +319,20 @@ class Engine:
         option.tolerance = self.config.tolerance
         # An unstable state must be seen and told, not silently replaced by the initial one.
         option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        if self.config.sleep_tolerance > 0.0:
+            option.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+            option.sleep_tolerance = self.config.sleep_tolerance
         for component in self._components:
             component.build(spec)
         try:
             return spec.compile()
         except ValueError as error:
             raise WorldError(f"the physics engine refuses the world ({error})") from error
+
+    def _hooks(self, name: str) -> tuple[Callable[[], None], ...]:
+        """That method of all components which have one of their own, in their order."""
+        passive = getattr(PassiveComponent, name)
+        return tuple(getattr(c, name) for c in self._components if getattr(type(c), name) is not passive)
 
     def _hash_model(self) -> str:
         buffer = np.empty(mujoco.mj_sizeModel(self.model), np.uint8)
@@ -321,7 +353,8 @@ class Engine:
             address >= 0, self.data.efc_force[np.maximum(address, 0)] if address.size else 0.0, 0.0
         )
         normals = np.array(contact.frame, np.float64).reshape(-1, 9)[:, :3]
-        return Contacts(geoms, self.model.geom_bodyid[geoms].astype(np.int32), normals, forces)
+        points = np.array(contact.pos, np.float64).reshape(-1, 3)
+        return Contacts(geoms, self.owners[geoms], normals, points, forces)
 
     def _raise_unstable(self) -> None:
         bad = np.flatnonzero(~np.isfinite(self.data.qvel))

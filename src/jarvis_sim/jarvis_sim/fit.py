@@ -28,7 +28,7 @@ class Fit:
     Attributes:
         snapped: pose of the upper part in the lower one's frame.
         studs: number of coincident pairs of stud and anti-stud.
-        centre: (3,) middle of the engaged anti-studs in the upper part's frame.
+        points: (studs, 3) the engaged anti-studs in the upper part's frame.
         error_xy_m: distance of that middle from its place, across the studs.
         error_z_m: along the studs, of the engaged anti-stud that is farthest off; positive above its stud.
         error_yaw_rad: angle about the studs.
@@ -36,10 +36,27 @@ class Fit:
 
     snapped: Pose
     studs: int
-    centre: FloatArray
+    points: FloatArray
     error_xy_m: float
     error_z_m: float
     error_yaw_rad: float
+
+    @property
+    def centre(self) -> FloatArray:
+        """(3,) middle of the engaged anti-studs in the upper part's frame."""
+        middle: FloatArray = self.points.mean(axis=0)
+        return middle
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the studs coincide as well as drawn parts do."""
+        return max(self.error_xy_m, abs(self.error_z_m)) <= 2 * COINCIDENT_M
+
+
+def place_of(lower: str, fit: Fit) -> tuple[str, int, int, int]:
+    """Names a grid position: lower body and place on it, in steps of half a millimetre and whole degrees."""
+    x, y, _ = (fit.snapped.position / 0.0005).round().astype(int).tolist()
+    return (lower, x, y, round(math.degrees(fit.snapped.yaw)))
 
 
 def find_fit(relative: Pose, antistuds: FloatArray, studs: FloatArray, yaw_limit_rad: float) -> Fit | None:
@@ -76,7 +93,7 @@ def find_fit(relative: Pose, antistuds: FloatArray, studs: FloatArray, yaw_limit
     return Fit(
         snapped=Pose(origin, quarter.quaternion),
         studs=len(upper),
-        centre=antistuds[upper].mean(axis=0),
+        points=antistuds[upper],
         error_xy_m=float(np.hypot(*off[:, :2].mean(axis=0))),
         error_z_m=float(off[np.argmax(np.abs(off[:, 2])), 2]),
         error_yaw_rad=error_yaw,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 from jarvis_core.pose import FloatArray, Pose
+from scipy.spatial.transform import Rotation, Slerp
 
 from jarvis_sim.engine import Engine, WorldError
-
-_DISTANCE_ROWS = 3
 
 
 class WeldPool:
@@ -35,13 +34,10 @@ class WeldPool:
     def bind(self, engine: Engine) -> None:
         self._engine = engine
         self._slots = [int(engine.model.equality(f"weld {i}").id) for i in range(self._size)]
+        self._welds = frozenset(self._slots)
 
-    def join(self, first: int, second: int, relative: Pose, anchor: FloatArray) -> int:
-        """Weld body ``second`` to body ``first``; gives the weld's index.
-
-        Args:
-            relative: pose of the second body in the first one's frame.
-            anchor: (3,) in the second body's frame, the point the connection is at.
+    def join(self, first: int, second: int) -> int:
+        """Weld body ``second`` to body ``first``; gives the weld's index, for ``set_relative``.
 
         Raises:
             WorldError: no weld is left.
@@ -55,24 +51,45 @@ class WeldPool:
             )
         model = self._engine.model
         model.eq_obj1id[slot], model.eq_obj2id[slot] = first, second
-        self.set_relative(slot, relative, anchor)
         active[slot] = 1
         return slot
 
     def set_relative(self, slot: int, relative: Pose, anchor: FloatArray) -> None:
-        """Change the pose a weld holds."""
+        """The pose a weld holds.
+
+        Args:
+            relative: of the second body in the first one's frame.
+            anchor: (3,) in the second body's frame, the point the connection is at.
+        """
         x, y, z, w = relative.quaternion
         self._engine.model.eq_data[slot] = [*anchor, *(relative @ anchor), w, x, y, z, 1.0]
 
     def cut(self, slot: int) -> None:
         self._engine.data.eq_active[slot] = 0
 
-    def force(self, slot: int) -> FloatArray:
-        """(3,) newton in ``world``: what pulled the second body away from the first in the last step."""
+    def loads(self) -> dict[int, tuple[FloatArray, FloatArray]]:
+        """By index, what strained each weld in the last step; welds between sleeping bodies are left out.
+
+        Returns:
+            (3,) newton in ``world`` that pulled the second body away from the first, and (3,) newton metres about
+            the anchor in the second body's frame that turned it. MuJoCo's rotational residual is half the rotation,
+            so a torque is half the multiplier.
+        """
         data = self._engine.data
-        equality = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
-        rows = np.flatnonzero((data.efc_type == equality) & (data.efc_id == slot))
-        if len(rows) < _DISTANCE_ROWS:  # joined after the step's constraints were made
-            return np.zeros(3)
-        force: FloatArray = data.efc_force[rows[:_DISTANCE_ROWS]].copy()
-        return force
+        ids, forces = data.efc_id[: data.ne], data.efc_force[: data.ne]
+        starts = np.flatnonzero(np.diff(ids, prepend=-1))
+        slots = self._welds
+        return {
+            slot: (forces[start : start + 3].copy(), forces[start + 3 : start + 6] / 2)
+            for slot, start in zip(ids[starts].tolist(), starts.tolist(), strict=True)
+            if slot in slots
+        }
+
+
+def between(start: Pose, end: Pose, share: float) -> Pose:
+    """From ``start`` (share 0) to ``end`` (share 1), starting and ending at rest."""
+    if share >= 1.0:
+        return end
+    eased = share * share * (3.0 - 2.0 * share)
+    turn = Slerp([0.0, 1.0], Rotation.from_quat([start.quaternion, end.quaternion]))
+    return Pose(start.position + eased * (end.position - start.position), turn(eased).as_quat())

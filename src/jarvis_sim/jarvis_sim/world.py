@@ -18,8 +18,9 @@ from jarvis_tasks.task import PlacedBrick, Task
 from jarvis_sim.arm import Arm
 from jarvis_sim.bricks import BrickItem, Bricks, Rgba, Tabletop, plate_studs
 from jarvis_sim.camera import Cameras
-from jarvis_sim.clutch import Clutch, StudBody
+from jarvis_sim.clutch import Clutch
 from jarvis_sim.config import SimConfig
+from jarvis_sim.connections import StudBody
 from jarvis_sim.engine import Component, Engine
 from jarvis_sim.layout import LooseItem, lay_out
 
@@ -80,7 +81,7 @@ class SimWorld:
                 OVERVIEW_CAMERA: (cell.overview_camera, sim.looks.overview_camera),
             }
         )
-        self._clutch = Clutch(self._stud_bodies(), sim.clutch, self.is_held)
+        self._clutch = Clutch(self._stud_bodies(), sim.clutch, self._bricks.bodies, self.is_held)
         self._baked_connections = _baked_connections(task)
         self._bricks.set_initial(self._layout(seed))
         components: list[Component] = [
@@ -126,14 +127,14 @@ class SimWorld:
         """True poses, held flags and connections, those of the baked structure included."""
         objects = tuple(
             ObjectState(item.id, self._bricks.pose(item.id), self.is_held(item.id))
-            for item in (*self._bricks.baked, *self._bricks.loose)
+            for item in (*self._bricks.baked, *self._bricks.free)
         )
         return WorldState(self.time_s, objects, self._baked_connections + self._clutch.connections())
 
     def objects(self) -> tuple[RigidObject, ...]:
         """Every brick with its shape, at its present pose: those of the structure first."""
         baked = [self._object(item, fixed=True) for item in self._bricks.baked]
-        return (*baked, *(self._object(item, fixed=False) for item in self._bricks.loose))
+        return (*baked, *(self._object(item, fixed=False) for item in self._bricks.free))
 
     def events(self) -> tuple[ConnectionEvent, ...]:
         """All connection events since the reset."""
@@ -195,20 +196,20 @@ class SimWorld:
         return (red, green, blue, colour.alpha / 255)
 
     def _stud_bodies(self) -> list[StudBody]:
-        plate = StudBody(GROUND, plate_studs(self.cell.plate), np.zeros((0, 3)), loose=False)
-        baked = [_stud_body(item, loose=False) for item in self._bricks.baked]
-        return [plate, *baked, *(_stud_body(item, loose=True) for item in self._bricks.loose)]
+        plate = StudBody(GROUND, plate_studs(self.cell.plate), np.zeros((0, 3)), self.cell.plate.pose)
+        baked = [_stud_body(item, item.pose) for item in self._bricks.baked]
+        return [plate, *baked, *(_stud_body(item, None) for item in self._bricks.free)]
 
     def _layout(self, seed: int) -> dict[str, Pose]:
-        items = [LooseItem(item.id, item.geometry.bounds) for item in self._bricks.loose]
-        targets = np.array([item.pose.position[:2] for item in self._bricks.loose]).reshape(-1, 2)
+        items = [LooseItem(item.id, item.geometry.bounds) for item in self._bricks.free]
+        targets = np.array([item.pose.position[:2] for item in self._bricks.free]).reshape(-1, 2)
         rng = generator(seed, self.task.id, "layout")
         return lay_out(items, targets, self.cell.supply, self._sim.layout, rng)
 
 
-def _stud_body(item: BrickItem, *, loose: bool) -> StudBody:
+def _stud_body(item: BrickItem, fixed: Pose | None) -> StudBody:
     geometry = item.geometry
-    return StudBody(item.id, _upright(geometry.studs), _upright(geometry.antistuds), loose)
+    return StudBody(item.id, _upright(geometry.studs), _upright(geometry.antistuds), fixed)
 
 
 def _upright(connectors: Connectors) -> FloatArray:

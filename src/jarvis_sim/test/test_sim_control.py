@@ -10,7 +10,8 @@ from jarvis_core.motion import JointTrajectory
 from jarvis_core.status import Status
 from jarvis_robot.model import JointLimits
 from jarvis_sim.config import SimConfig
-from jarvis_sim.control import ArmController, GripperController
+from jarvis_sim.control import ArmController
+from jarvis_sim.gripper_control import GripperController
 
 SIM = load_default("sim", SimConfig)
 NAMES = tuple(f"j{i}" for i in range(7))

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import mujoco
 import pytest
 from jarvis_core.config import load_default
@@ -46,9 +47,14 @@ def config() -> EngineConfig:
     return load_default("sim", SimConfig).engine
 
 
-def test_a_falling_ball_comes_to_rest_with_its_weight_as_contact_force(config: EngineConfig) -> None:
+@pytest.fixture
+def sleepless(config: EngineConfig) -> EngineConfig:
+    return msgspec.structs.replace(config, sleep_tolerance=0.0)
+
+
+def test_a_falling_ball_comes_to_rest_with_its_weight_as_contact_force(sleepless: EngineConfig) -> None:
     ball = Ball()
-    engine = Engine([ball], config)
+    engine = Engine([ball], sleepless)
     engine.advance(1.5)
     assert engine.time_s == 1.5
     assert ball.count == 750
