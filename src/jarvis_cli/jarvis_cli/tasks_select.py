@@ -17,7 +17,10 @@ from jarvis_tasks.config import SelectionConfig, TasksConfig
 from jarvis_tasks.dataset.layout import SPLITS, truth_path
 from jarvis_tasks.dataset.sources import collect
 from jarvis_tasks.freezing import freeze_suite
+from jarvis_tasks.rows import TaskRow
 from jarvis_tasks.selection import Selection, select
+from jarvis_tasks.shaping import draw_like
+from jarvis_tasks.statistics import PublishedSet, load_published
 from jarvis_tasks.store import save_task
 from jarvis_tasks.suite import Suite, SuiteIndex, composition, load_suite, shipped_suites
 from rich.console import Console
@@ -31,6 +34,8 @@ from jarvis_cli.sources import add_library_option, shipped_models
 SELECT_EXAMPLES = """
 jarvis tasks select datasets/mine --out suites/mine-50 --name mine-50
 jarvis tasks select datasets/mine --split all --counts 8,6,6 --out suites/mine-20 --name mine-20
+jarvis tasks select datasets/mine --like validation --out suites/mine-50 --name mine-50
+                                                from a pool with horizons as in the published set
 jarvis tasks select datasets/mine --models models/ --out suites/mine-50 --name mine-50
                                                 keep the model files instead of the dataset's archives
 """
@@ -64,6 +69,11 @@ def add_select(actions: Commands) -> None:
         metavar="MODEL",
         help="what the dataset was built from: keep these files instead of its archives",
     )
+    choose.add_argument(
+        "--like",
+        metavar="SET",
+        help="first draw a pool whose horizons are distributed as in a published set: training or validation",
+    )
     add_library_option(choose)
     choose.set_defaults(run=run_select)
 
@@ -80,16 +90,22 @@ def add_suite(actions: Commands) -> None:
 
 
 def run_select(options: argparse.Namespace) -> int:
-    config = load_default("tasks", TasksConfig).selection
+    rules = load_default("tasks", TasksConfig)
     library = LDrawLibrary.find(options.ldraw_library)
     rows = read_pool(str(options.dataset), options.split, None)
-    found = select(rows, _changed(config, options.counts, options.seed))
-    models = len({row.model for row in rows})
+    changed = _changed(rules.selection, options.counts, options.seed)
+    pool = f"{len(rows):,} tasks of {_n_models(rows)} models (split {options.split})"
+    if options.like is not None:
+        shares = _published(options.like).act.shares
+        rows = draw_like(rows, shares, rules.bins.act, changed.seed)
+        drawn = f"{len(rows):,} tasks of {_n_models(rows)} models"
+        pool = f"{drawn}, with the horizons of the published {options.like} set, drawn from {pool}"
+    found = select(rows, changed)
     index = freeze_suite(
         options.out,
         name=options.name,
         description=options.description,
-        pool=f"{len(rows)} tasks of {models} models (split {options.split})",
+        pool=pool,
         selection=found,
         models=_models(options.dataset, options.models, found),
         plate_studs=load_default("cell", CellConfig).plate.studs,
@@ -98,6 +114,17 @@ def run_select(options: argparse.Namespace) -> int:
     print_composition(index)
     print(options.out)
     return 0
+
+
+def _n_models(rows: Sequence[TaskRow]) -> int:
+    return len({row.model for row in rows})
+
+
+def _published(name: str) -> PublishedSet:
+    known = {entry.name: entry for entry in load_published().sets}
+    if name not in known:
+        raise BadInputError(f"no published set {name!r}", where="--like", fix=f"one of {', '.join(known)}")
+    return known[name]
 
 
 def _changed(config: SelectionConfig, counts: str | None, seed: int | None) -> SelectionConfig:
