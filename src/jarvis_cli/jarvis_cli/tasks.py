@@ -8,11 +8,13 @@ from pathlib import Path
 
 from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
-from jarvis_core.errors import RefusedError
+from jarvis_core.errors import BadInputError, RefusedError
 from jarvis_render.config import ManualConfig
 from jarvis_tasks.config import TasksConfig
 from jarvis_tasks.filters import CheckedModel
 from jarvis_tasks.manual import make_manual
+from jarvis_tasks.printed.manual import Book
+from jarvis_tasks.printed.pages import page_files, read_map
 from jarvis_tasks.segment import make_task
 from jarvis_tasks.select import SegmentSearch, find_segments, place
 from jarvis_tasks.store import save_task
@@ -52,6 +54,8 @@ CUT_EXAMPLES = """
 jarvis tasks cut house --steps 2-4              one task: global build steps 2 to 4
 jarvis tasks cut castle.mpd --bricks 4-6 --limit 10 --out tasks/
                                                 the first ten possible tasks of 4 to 6 bricks
+jarvis tasks cut castle.mpd --steps 4-6 --pages scans/
+                                                with pages of a real book, mapped by `jarvis manual match`
 """
 
 
@@ -82,6 +86,15 @@ def add_cut(actions: Commands) -> None:
     cut.add_argument("--limit", type=positive, default=1000, help="at most this many tasks (default 1000)")
     cut.add_argument(
         "--out", type=Path, default=Path("tasks"), help="folder for task folders (default tasks/)"
+    )
+    cut.add_argument(
+        "--pages", type=Path, metavar="FOLDER", help="page images of a real book instead of a drawn manual"
+    )
+    cut.add_argument(
+        "--map",
+        type=Path,
+        metavar="FILE",
+        help="which page shows which step (default map.csv in that folder)",
     )
     cut.set_defaults(run=run_cut)
 
@@ -155,6 +168,7 @@ def print_reading(model: Model, found: SegmentSearch) -> None:
 def run_cut(options: argparse.Namespace) -> int:
     model = read_layers(options.model, options.ldraw_library)
     rules = task_rules(options.bricks, leave_out=options.leave_out)
+    book = read_book(options.pages, options.map, model, rules)
     if options.steps is not None:
         first, last = parse_range(options.steps, "--steps")
         tasks = [one_task(model, first, last, leave_out=options.leave_out)]
@@ -166,9 +180,27 @@ def run_cut(options: argparse.Namespace) -> int:
         print_refusals(found)
         if not tasks:
             raise RefusedError("no segment of this build can be a task", where=str(model.path))
+    if book is not None:
+        tasks = book.shown(tasks)
     for task in track(tasks, "drawing manuals"):
-        print(write_task(task, model, options.out))
+        print(write_task(task, model, options.out, book))
     return 0
+
+
+def read_book(folder: Path | None, chart: Path | None, model: Model, rules: TasksConfig) -> Book | None:
+    """The book that shall stand in for drawn manuals, if any."""
+    if folder is None:
+        if chart is not None:
+            raise BadInputError(
+                "a map needs the pages it is about", where=str(chart), fix="give --pages FOLDER"
+            )
+        return None
+    page_files(folder)
+    pages = read_map(chart or folder / "map.csv", folder, model.assembly.n_steps)
+    cell, limits = cell_limits()
+    placed = place(model.assembly, model.catalogue, limits, rules, cell.plate.studs)
+    # Steps without bricks on the plate are no steps of a task: their pages are passed over.
+    return Book(folder, pages, tuple(sorted({brick.step for brick in placed.bricks})))
 
 
 def one_task(model: Model, first: int, last: int, *, leave_out: bool = False) -> Task:
@@ -186,9 +218,11 @@ def one_task(model: Model, first: int, last: int, *, leave_out: bool = False) ->
     return make_task(placed, first, last)
 
 
-def write_task(task: Task, model: Model, out: Path) -> Path:
-    """Draw the manual and write the task folder; returns it."""
+def write_task(task: Task, model: Model, out: Path, book: Book | None = None) -> Path:
+    """Draw the manual, or take a book's pages, and write the task folder; returns it."""
     cell = load_default("cell", CellConfig)
     manual = make_manual(task, cell.plate, model.catalogue, load_default("manual", ManualConfig))
+    if book is not None:
+        manual = book.manual(task, manual, cell.plate)
     save_task(out / task.id, task, manual)
     return out / task.id

@@ -19,9 +19,10 @@ from jarvis_render.hypotheses import HypothesisRenderer, Light
 from jarvis_render.layout import brick_corners
 from jarvis_render.pages import encode_png
 from jarvis_render.view import Direction, fit_perspective, fit_view
+from jarvis_tasks.manual import make_manual
 from jarvis_tasks.placement import place_on_plate
 from jarvis_tasks.printed.figures import Figure, figures_of_page
-from jarvis_tasks.printed.manual import printed_manual, shown_steps
+from jarvis_tasks.printed.manual import Book
 from jarvis_tasks.printed.matching import Side, draw_steps, find_map, match_pages, steps_of
 from jarvis_tasks.printed.pages import MappedPage
 from jarvis_tasks.segment import make_task
@@ -107,12 +108,16 @@ def test_the_manual_of_a_task_is_made_of_the_book(
     for step, image in zip(steps_of(house), book, strict=True):
         write_bytes(tmp_path / f"{step}.png", encode_png(image))
         pages.append(MappedPage(f"{step}.png", step))
-    config = load_default("manual", ManualConfig)
     task = make_task(placed, 2, 3)
-    manual = printed_manual(task, placed, tmp_path, pages, cell.plate, catalogue, config)
+    drawn = make_manual(task, cell.plate, catalogue, load_default("manual", ManualConfig))
+    whole = Book(tmp_path, tuple(pages), steps_of(house))
+    manual = whole.manual(task, drawn, cell.plate)
     assert [page.png for page in manual.pages] == [(tmp_path / f"{n}.png").read_bytes() for n in (1, 2, 3)]
     assert "come from elsewhere" in manual.axes
     assert sum(part.count for part in manual.parts) == len(task.targets)
-    assert shown_steps(placed, 1, 2) == [None, 1, 2]
+    beginning = make_task(placed, 1, 2)
+    assert whole.shown_steps(beginning) == [None, 1, 2]
+    torn = Book(tmp_path, tuple(pages[:2]), steps_of(house))
+    assert torn.shown([task, beginning]) == [beginning]
     with pytest.raises(BadInputError, match="no page shows step 3"):
-        printed_manual(task, placed, tmp_path, pages[:2], cell.plate, catalogue, config)
+        torn.shown([task])
