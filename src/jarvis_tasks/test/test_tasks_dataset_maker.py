@@ -1,19 +1,20 @@
 """Many tasks of one model: the same as one at a time, and the same hash without writing the task down."""
 
+from pathlib import Path
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
+from jarvis_bricks.ldraw.reading import read_assembly
 from jarvis_tasks.placement import place_on_plate
 from jarvis_tasks.segment import TaskMaker, make_task
 from jarvis_tasks.store import task_hash
 
+import jarvis_bricks
+
 
 @pytest.fixture(scope="module")
 def model(catalogue):
-    from pathlib import Path
-
-    import jarvis_bricks
-    from jarvis_bricks.ldraw.reading import read_assembly
 
     path = Path(jarvis_bricks.__file__).parent / "models" / "house.mpd"
     return place_on_plate(read_assembly(path, library=None), catalogue, (48, 48))

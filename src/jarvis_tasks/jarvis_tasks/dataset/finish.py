@@ -135,8 +135,8 @@ class _Tally:
             self._refused[refused.reason] += refused.segments
         self._sums.update(
             models=1,
-            with_tasks=bool(unit.tasks),
-            in_layers=unit.layers,
+            with_tasks=int(bool(unit.tasks)),
+            in_layers=int(unit.layers),
             bricks=unit.n_bricks,
             left_out=unit.n_left_out,
             stand_ins=unit.n_stand_ins,

@@ -80,8 +80,7 @@ def build_units(
     waiting = deque(sources)
     while waiting:
         suspects = yield from _together(waiting, start, jobs)
-        for source in suspects:
-            yield _alone(source, start)
+        yield from _one_by_one(suspects, start)
 
 
 def _together(
@@ -108,14 +107,22 @@ def _together(
     return []
 
 
-def _alone(source: Source, start: tuple[UnitSettings, Path, Path | None]) -> Outcome:
-    """In a process of its own: if that one dies too, it is this model's fault."""
-    with _executor(1, start) as pool:
-        try:
-            return pool.submit(_build, source).result()
-        except BrokenProcessPool:
-            line = f"{source.path}: its process died (out of memory?)"
-            return FailedModel(source.path.name, "its process died", line)
+def _one_by_one(
+    suspects: Sequence[Source], start: tuple[UnitSettings, Path, Path | None]
+) -> Iterator[Outcome]:
+    """One at a time: if the process dies again, it is this model's fault."""
+    waiting = deque(suspects)
+    while waiting:
+        with _executor(1, start) as pool:
+            try:
+                while waiting:
+                    outcome = pool.submit(_build, waiting[0]).result()
+                    waiting.popleft()
+                    yield outcome
+            except BrokenProcessPool:
+                source = waiting.popleft()
+                line = f"{source.path}: its process died (out of memory?)"
+                yield FailedModel(source.path.name, "its process died", line)
 
 
 def _executor(jobs: int, start: tuple[UnitSettings, Path, Path | None]) -> ProcessPoolExecutor:
