@@ -1,0 +1,1 @@
+"""The ROS door of the cell in Isaac Sim."""
