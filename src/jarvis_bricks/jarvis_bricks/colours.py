@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from jarvis_core.errors import BadInputError
@@ -61,7 +61,7 @@ class ColourTable:
         data = library.text("ldconfig.ldr") if library is not None else None
         if library is None or data is None:
             return builtin_colours()
-        return cls.parse(data.decode("utf-8-sig", errors="replace"), where=str(library.root / "LDConfig.ldr"))
+        return _library_table(data.decode("utf-8-sig", errors="replace"), str(library.root / "LDConfig.ldr"))
 
     @classmethod
     def for_model(cls, document: Document, library: LDrawLibrary | None) -> ColourTable:
@@ -105,6 +105,12 @@ class ColourTable:
         """The edge colour of ``code`` as a direct colour code."""
         red, green, blue = self.get(code).edge
         return _DIRECT_OPAQUE | red << 16 | green << 8 | blue
+
+
+@lru_cache(4)
+def _library_table(text: str, where: str) -> ColourTable:
+    """Asked for with every model of a collection."""
+    return ColourTable.parse(text, where=where)
 
 
 def _parse_line(line: str, where: str) -> Colour:
