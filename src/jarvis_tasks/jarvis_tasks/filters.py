@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -25,7 +26,7 @@ from jarvis_bricks.geometry import STUD_PITCH_M
 from jarvis_bricks.grip import FingerClearance, GripOption, common_grips, grip_options
 from jarvis_core.cell import CellConfig
 from jarvis_core.errors import BadInputError
-from jarvis_core.objects import GROUND
+from jarvis_core.objects import GROUND, Box
 from jarvis_core.pose import Pose
 
 from jarvis_tasks.config import TasksConfig
@@ -262,7 +263,6 @@ def _turn_faults(
 ) -> Iterable[tuple[Brick, Fault]]:
     """What is wrong with bricks at their turn, all earlier ones in place."""
     ground = StudGrid(Pose(), model.plate_studs)
-    on_table: dict[str, tuple[GripOption, ...]] = {}
     checks = check_build(bricks, catalogue, limits.fingers, ground=ground)
     for brick, check in zip(bricks, checks, strict=True):
         if BuildProblem.UNSUPPORTED in check.problems:
@@ -277,17 +277,21 @@ def _turn_faults(
         elif check.covered_by:
             yield brick, Fault(Reason.BLOCKED, f"{', '.join(check.covered_by)} in the way")
         else:
-            if brick.part not in on_table:
-                on_table[brick.part] = _table_grips(brick.part, catalogue, limits.fingers)
-            if not common_grips(on_table[brick.part], check.grips):
+            if not common_grips(_table_grips(brick.part, catalogue, limits.fingers), check.grips):
                 yield brick, Fault(Reason.NO_GRIP, _grip_detail(check))
 
 
 def _table_grips(part: str, catalogue: PartCatalogue, fingers: FingerClearance) -> tuple[GripOption, ...]:
-    """Grips of a brick that stands on the table by itself."""
+    """Possible grips of a brick that stands on the table by itself."""
     geometry = catalogue.geometry(part)
-    floor = float(geometry.bounds[0, 2])
-    return tuple(grip_options(geometry.boxes, [], fingers, floor_z_m=floor))
+    return _grips_alone(geometry.boxes, float(geometry.bounds[0, 2]), fingers)
+
+
+@lru_cache(2048)
+def _grips_alone(
+    boxes: tuple[Box, ...], floor_z_m: float, fingers: FingerClearance
+) -> tuple[GripOption, ...]:
+    return tuple(option for option in grip_options(boxes, [], fingers, floor_z_m=floor_z_m) if option.ok)
 
 
 def _grip_detail(check: BrickCheck) -> str:
