@@ -16,7 +16,8 @@ from jarvis_core.files import write_text
 from jarvis_core.manual import Manual
 from jarvis_core.objects import GROUND
 from jarvis_render.config import ManualConfig
-from jarvis_render.pages import encode_png, plan_manual, render_pages
+from jarvis_render.layout import plan_pages
+from jarvis_render.pages import encode_png, render_pages
 from jarvis_tasks.difficulty import DifficultyScale
 from jarvis_tasks.selection import Stratum
 from jarvis_tasks.task import PlacedBrick, Task
@@ -75,11 +76,12 @@ class _Gauge:
 
 
 def draw_pictures(task: Task, plate: PlateConfig, catalogue: PartCatalogue, config: ManualConfig) -> Pictures:
-    """Start and finished construction, no brick marked; errors as jarvis_render.pages.render_manual."""
+    """Start and finished construction from the usual side, no brick marked; errors as
+    jarvis_render.pages.render_manual."""
     plain = config.changed("a task's pictures", fade=0.0, accent_px=0.0)
     colours = catalogue.colours
     done = [[*task.scene, *task.targets]]
-    layout = plan_manual(done, plate, catalogue, colours, plain)
+    layout = plan_pages(done, plate.studs, plate.thickness_m, catalogue, plain)
     start, target = (
         render_pages(steps, plate, catalogue, colours, plain, None, layout)[0].png
         for steps in ([list(task.scene)], done)

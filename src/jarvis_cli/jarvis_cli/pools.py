@@ -38,10 +38,15 @@ def read_pool(name: str, split: str, library: LDrawLibrary | None) -> Sequence[T
     if not (Path(name) / INFO).is_file() and not Path(name).is_dir():
         known = ", ".join(shipped_suites()) or "none here"
         raise BadInputError("no such pool of tasks", where=name, fix=f"{_FIX} ({known})")
-    rows = list(TaskDataset.open(Path(name)).rows(None if split == ALL else split))
+    return read_split(Path(name), split)
+
+
+def read_split(dataset: Path, split: str) -> Sequence[TaskRow]:
+    """The rows of a split (or ``all``) of a dataset; an empty one is an error."""
+    rows = list(TaskDataset.open(dataset).rows(None if split == ALL else split))
     if not rows:
         raise BadInputError(
-            f"split {split} holds no tasks", where=name, fix=f"--split {ALL}, {', '.join(SPLITS)}"
+            f"split {split} holds no tasks", where=str(dataset), fix=f"--split {ALL}, {', '.join(SPLITS)}"
         )
     return rows
 
@@ -89,7 +94,7 @@ def read_named_task(name: str, library: LDrawLibrary | None) -> NamedTask:
             "is no task folder", where=name, fix="make one with `jarvis tasks cut`, or give SUITE:ID"
         )
     if is_suite(pool):
-        suite = load_suite(pool, library)
+        suite = load_suite(pool, library, only=[task])
         return NamedTask(
             suite.task(task), None, lambda: suite.catalogue(task, library), standing_of(suite, task)
         )

@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from jarvis_cli.parser import Commands, add_command
-from jarvis_cli.pools import ALL, draw_manual, read_pool
+from jarvis_cli.pools import ALL, draw_manual, read_split
 from jarvis_cli.progress import track
 from jarvis_cli.sources import add_library_option, shipped_models
 
@@ -92,7 +92,7 @@ def add_suite(actions: Commands) -> None:
 def run_select(options: argparse.Namespace) -> int:
     rules = load_default("tasks", TasksConfig)
     library = LDrawLibrary.find(options.ldraw_library)
-    rows = read_pool(str(options.dataset), options.split, None)
+    rows = read_split(options.dataset, options.split)
     changed = _changed(rules.selection, options.counts, options.seed)
     pool = f"{len(rows):,} tasks of {_n_models(rows)} models (split {options.split})"
     if options.like is not None:
@@ -166,9 +166,9 @@ def run_suite(options: argparse.Namespace) -> int:
             )
         return 0
     library = LDrawLibrary.find(options.ldraw_library)
-    suite = load_suite(options.suite, library)
+    suite = load_suite(options.suite, library, only=options.task)
     if options.export is not None:
-        export(suite, options.export, options.style, options.task or list(suite.tasks), library)
+        export(suite, options.export, options.style, list(suite.tasks), library)
     elif options.list:
         print_tasks(suite.index)
     else:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import groupby
@@ -177,7 +177,7 @@ class Suite:
 
     Attributes:
         folder: it was read from.
-        tasks: by id, in the order of the index.
+        tasks: those that were asked for by id, in the order of the index.
     """
 
     index: SuiteIndex
@@ -187,9 +187,7 @@ class Suite:
     def task(self, name: str) -> Task:
         """Raises BadInputError for an unknown id."""
         if name not in self.tasks:
-            raise BadInputError(
-                f"holds no task {name}", where=self.index.name, fix="see `jarvis tasks suite` for its tasks"
-            )
+            raise _no_task(self.index.name, name)
         return self.tasks[name]
 
     def model_file(self, name: str) -> Path:
@@ -223,7 +221,8 @@ class Suite:
                 left_out=task.left_out,
                 hash=entry.hash,
             )
-            for entry, task in zip(self.index.tasks, self.tasks.values(), strict=True)
+            for entry in self.index.tasks
+            if (task := self.tasks.get(entry.id)) is not None
         )
 
 
@@ -233,26 +232,39 @@ def shipped_suites() -> dict[str, Path]:
     return {path.parent.name: path.parent for path in sorted(folder.glob(f"*/{SUITE_FILE}"))}
 
 
-def load_suite(name: str, library: LDrawLibrary | None = None) -> Suite:
+def load_suite(name: str, library: LDrawLibrary | None = None, only: Collection[str] | None = None) -> Suite:
     """Read a suite and check all of it: the index, the models' bytes, and every task as it is cut from them.
 
     Args:
         name: of a shipped suite, or a folder.
         library: for parts that are not built in.
+        only: ids of the tasks that are wanted; the others are not cut, and so only the index and the models of
+            those are checked.
 
     Raises:
-        BadInputError: no such suite, or something in it is not what was frozen; the first fault in one line.
+        BadInputError: no such suite, an unknown id, or something in it is not what was frozen; the first fault in
+            one line.
     """
     folder = shipped_suites().get(name, Path(name))
     index = _read_index(folder)
     for model in index.models:
         _check_model(folder, model)
+    wanted = [task for task in index.tasks if only is None or task.id in only]
+    unknown = set(only or ()) - {task.id for task in wanted}
+    if unknown:
+        raise _no_task(index.name, min(unknown))
     tasks: dict[str, Task] = {}
-    for file, entries in groupby(sorted(index.tasks, key=lambda t: t.model), key=lambda t: t.model):
+    for file, entries in groupby(sorted(wanted, key=lambda t: t.model), key=lambda t: t.model):
         maker = task_maker(folder / MODELS_FOLDER / file, index.plate_studs, library)
         for entry in entries:
             tasks[entry.id] = _checked_task(maker, entry, folder)
-    return Suite(index, folder, {entry.id: tasks[entry.id] for entry in index.tasks})
+    return Suite(index, folder, {entry.id: tasks[entry.id] for entry in wanted})
+
+
+def _no_task(suite: str, task: str) -> BadInputError:
+    return BadInputError(
+        f"holds no task {task}", where=suite, fix="see `jarvis tasks suite NAME --list` for its tasks"
+    )
 
 
 def _read_index(folder: Path) -> SuiteIndex:

@@ -84,6 +84,14 @@ def test_a_suite_gives_back_what_was_frozen(folder, pool):
         suite.task("nothing")
 
 
+def test_only_the_tasks_that_are_asked_for_are_cut(folder):
+    names = list(load_suite(str(folder)).tasks)
+    part = load_suite(str(folder), only=[names[4], names[1]])
+    assert list(part.tasks) == [row.id for row in part.rows()] == [names[1], names[4]]
+    with pytest.raises(BadInputError, match="holds no task nothing"):
+        load_suite(str(folder), only=[names[0], "nothing"])
+
+
 def test_the_same_pool_gives_the_same_bytes(folder, tmp_path, pool, models, choice):
     freeze(tmp_path / "again", list(reversed(pool)), models, choice)
     files = {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
