@@ -4,8 +4,9 @@
 2. The range of D in a stratum that gives k tasks is cut into k intervals of equal width; each chooses one task.
    Where a stratum has no range, every interval holds all of it.
 3. Intervals choose one after the other: those that few models have tasks in first, as they have least choice; empty
-   ones last. An interval takes a task whose model was chosen least so far; of these the one nearest to its middle;
-   of equally near ones that with the smallest seeded hash. No model is chosen beyond the cap.
+   ones last. An interval takes a task whose model was chosen least so far; of these one that shares no build
+   step with a chosen task of its model, if there is one; of these the one nearest to the interval's middle; of equally
+   near ones that with the smallest seeded hash. No model is chosen beyond the cap.
 4. An interval without such a task widens by half its width on both sides until it holds one (relaxation "moved").
    If all models left in the stratum are at the cap, the cap does not hold for this choice ("cap").
 
@@ -152,6 +153,8 @@ class _Pool:
         models, self._models = np.unique([row.model for row in self.rows], return_inverse=True)
         self._used = np.zeros(len(models), dtype=np.int64)
         self._free = np.ones(len(rows), dtype=bool)
+        self._shares_steps = np.zeros(len(rows), dtype=bool)
+        self._steps = np.array([(row.first, row.last) for row in self.rows])
         self._config = config
 
     def stratum(self, config: StratumConfig, first: int, end: int) -> Stratum:
@@ -185,12 +188,20 @@ class _Pool:
         ranks, relaxed = self._candidates(interval)
         used = self._used[self._models[ranks]]
         ranks = ranks[used == used.min()]
+        shares_steps = self._shares_steps[ranks]
+        ranks = ranks[shares_steps == shares_steps.min()]
         distance = np.abs(self.difficulty[ranks] - interval.middle)
         ranks = ranks[distance == distance.min()]
         rank = min(ranks.tolist(), key=lambda r: self._hash(self.rows[r].id))
+        self._take(rank)
+        return rank, relaxed
+
+    def _take(self, rank: int) -> None:
         self._free[rank] = False
         self._used[self._models[rank]] += 1
-        return rank, relaxed
+        first, last = self._steps[rank]
+        overlaps = (self._steps[:, 0] <= last) & (self._steps[:, 1] >= first)
+        self._shares_steps |= overlaps & (self._models == self._models[rank])
 
     def _candidates(self, interval: _Interval) -> tuple[IntArray, Relaxation]:
         """Ranks to choose from; never empty, as a stratum has at least as many tasks as intervals."""

@@ -1,3 +1,4 @@
+import itertools
 from collections import Counter
 
 import msgspec
@@ -80,6 +81,18 @@ def test_too_few_models_break_the_cap_evenly_and_say_so(config):
     per_model = Counter(c.row.model for c in found.chosen)
     assert max(per_model.values()) <= 20
     assert any("beyond the cap" in line for line in found.relaxations())
+
+
+def test_two_tasks_of_a_model_share_no_steps_where_they_need_not(config):
+    """One model, equally hard runs of two steps: six that lie apart are there, whatever the hashes say."""
+    pool = [
+        TaskRow(f"m-s{a:02d}-s{a + 1:02d}", "m", "", "", "", "test", a, a + 1, 9, 2, 3, 0, "")
+        for a in range(1, 41)
+    ]
+    for seed in range(20):
+        found = select(pool, with_counts(config, 2, 2, 2, model_cap=6, seed=seed))
+        steps = sorted((c.row.first, c.row.last) for c in found.chosen)
+        assert all(last < first for (_, last), (first, _) in itertools.pairwise(steps))
 
 
 def test_a_pool_of_equals(config):
