@@ -97,7 +97,8 @@ class Arm(PassiveComponent):
         self._gripper_control = int(model.actuator("gripper").id)
         self._pads = tuple(int(model.geom(f"pad {i}").id) for i in range(2))
         self._hand = engine.body(self.robot.config.hand_link)
-        self._jacobians = np.zeros((2, 3, model.nv))
+        self._jacobians = np.zeros((6, model.nv))
+        self._onto_frame = np.zeros((9, 6))
         self._pad_signs = np.zeros(model.ngeom)
         self._pad_signs[list(self._pads)] = 1.0
         self._contact_rows = np.arange(self._drive.pad.condim)
@@ -136,11 +137,12 @@ class Arm(PassiveComponent):
         config, joints, speeds = self._config, self._qpos, self._qvel
         wanted = self.controller.update(joints, speeds)
         omega = config.bandwidth_rad_s
-        self._acceleration[self._dofs] = (
-            wanted.acceleration
-            + omega**2 * (wanted.position - joints)
-            + 2 * config.damping_ratio * omega * (wanted.velocity - speeds)
-        )
+        position, velocity = wanted.position - joints, wanted.velocity - speeds
+        position *= omega**2
+        velocity *= 2 * config.damping_ratio * omega
+        position += velocity
+        position += wanted.acceleration
+        self._acceleration[self._dofs] = position
         mujoco.mj_mulM(self._engine.model, self._engine.data, self._inertial, self._acceleration)
         # Bias forces less gravity, which every link's compensation takes care of.
         self._torque[:] = self._inertial[self._dofs] + self._bias - self._gravity
@@ -153,21 +155,25 @@ class Arm(PassiveComponent):
         settles at u = J' v / b, and a step of h moves the contact by (u - h J' v / 2) h. That is millimetres in a
         fast motion, however hard the grip. With -(1 - b h / 2) J' v added to the demand it is nothing.
         """
-        model, data = self._engine.model, self._engine.data
+        model, data, condim = self._engine.model, self._engine.data, self._drive.pad.condim
         contact = data.contact
         # +1: the pad is the second geom, whose Jacobian counts positive; -1: it is the first.
-        signs = self._pad_signs[contact.geom] @ _SIDES
+        signs = self._pad_signs[contact.geom].dot(_SIDES)
         addresses = contact.efc_address
         of_pads = np.flatnonzero((signs != 0.0) & (addresses >= 0))
         if not len(of_pads):
             return
         # One point stands for all contacts: the acceleration hardly differs over a brick's width.
-        mujoco.mj_jacDot(model, data, *self._jacobians, contact.pos[of_pads[0]], self._hand)
-        twist = self._jacobians[:, :, self._dofs] @ self._qvel
-        frames = contact.frame[of_pads].reshape(-1, 3, 3)
-        rows = (twist @ frames.transpose(0, 2, 1)).reshape(-1, 6)[:, : self._drive.pad.condim]
-        gains = self._creep_gain * signs[of_pads, None]
-        data.efc_aref[addresses[of_pads, None] + self._contact_rows] -= gains * rows
+        mujoco.mj_jacDot(
+            model, data, self._jacobians[:3], self._jacobians[3:], contact.pos[of_pads[0]], self._hand
+        )
+        twist = self._jacobians[:, self._dofs].dot(self._qvel)
+        for k in range(3):
+            self._onto_frame[3 * k : 3 * k + 3, k] = twist[:3]
+            self._onto_frame[3 * k : 3 * k + 3, k + 3] = twist[3:]
+        rows = contact.frame[of_pads].dot(self._onto_frame[:, :condim])
+        rows *= self._creep_gain * signs[of_pads, None]
+        data.efc_aref[addresses[of_pads, None] + self._contact_rows] -= rows
 
     def after_step(self) -> None:
         if self._engine.steps % self._every == 0:
@@ -213,13 +219,12 @@ class Arm(PassiveComponent):
         return body in self._held
 
     def _between_pads(self) -> frozenset[int]:
-        contacts = self._engine.contacts()
         touched: dict[int, set[int]] = {pad: set() for pad in self._pads}
-        for (first, second), bodies in zip(contacts.geoms.tolist(), contacts.bodies.tolist(), strict=True):
+        for (first, second), owners in zip(*self._engine.touching(), strict=True):
             if first in touched:
-                touched[first].add(bodies[1])
+                touched[first].add(owners[1])
             if second in touched:
-                touched[second].add(bodies[0])
+                touched[second].add(owners[0])
         return frozenset(set.intersection(*touched.values()))
 
     def _add_joint(self, body: mujoco.MjsBody, joint: Joint) -> None:

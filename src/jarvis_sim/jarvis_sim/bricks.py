@@ -1,7 +1,7 @@
 """The tabletop with its studded plate, and the bricks on it.
 
-Baked bricks are fixed to the world: all of them are one body (hundreds of fixed bodies would cost as much time as
-everything else), but each knows which shapes are its own. Free bricks have a body each, whose frame is the part's.
+Baked bricks are shapes of the world itself: hundreds of fixed bodies would cost more time than everything else. Which
+shapes are whose is known by their names. Free bricks have a body each, whose frame is the part's.
 
 Declared simplification: studs are drawn, but don't collide. What they do to each other is declared physics, the
 stud clutch (clutch.py); a brick that lies on studs without engaging them lies on the surface below them.
@@ -31,7 +31,6 @@ COLLISION_GROUP, LOOKS_GROUP, SCENERY_GROUP = 3, 2, 1
 
 Rgba = tuple[float, float, float, float]
 
-_STRUCTURE = "structure"
 _TABLE_THICKNESS_M = 0.03
 #: Thinner things don't collide.
 _THINNEST_M = 2e-4
@@ -128,10 +127,8 @@ class Bricks(PassiveComponent):
         self._initial = {item.id: poses[item.id] for item in self.free}
 
     def build(self, spec: mujoco.MjSpec) -> None:
-        if self.baked:
-            structure = spec.worldbody.add_body(name=_STRUCTURE)
-            for item in self.baked:
-                self._add_shape(spec, structure, item, item.pose)
+        for item in self.baked:
+            self._add_shape(spec, spec.worldbody, item, item.pose)
         for item in self.free:
             body = spec.worldbody.add_body(name=item.id)
             body.add_freejoint(name=item.id)
@@ -143,9 +140,9 @@ class Bricks(PassiveComponent):
         model = engine.model
         for number, item in enumerate(self.baked, start=model.nbody):
             self.bodies[item.id] = number
-        for geom in np.flatnonzero(model.geom_bodyid == engine.body(_STRUCTURE)) if self.baked else ():
+        for geom in range(model.body_geomadr[0], model.body_geomadr[0] + model.body_geomnum[0]):
             brick = model.geom(geom).name.rpartition(" ")[0]
-            engine.owners[geom] = self.bodies[brick]
+            engine.owners[geom] = self.bodies.get(brick, 0)
         for item in self.free:
             self.bodies[item.id] = engine.body(item.id)
             joint = model.joint(item.id)

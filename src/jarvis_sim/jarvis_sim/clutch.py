@@ -163,6 +163,9 @@ class Clutch(PassiveComponent):
                 self._leave(link, brick)
 
     def _pushes(self) -> Pushes:
+        names = self._names
+        if not any(first in names and second in names for first, second in self._engine.touching()[1]):
+            return {}
         return read_pushes(self._engine.contacts(), self._engine.data.xmat, self._names, self._free)
 
     def _engage(self, pushes: Pushes) -> None:

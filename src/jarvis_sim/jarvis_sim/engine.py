@@ -116,6 +116,10 @@ class Contacts:
     forces: FloatArray
 
 
+#: Of each contact, the indices of both geoms, and those of what they belong to, as in Contacts.
+Touching = tuple[list[list[int]], list[list[int]]]
+
+
 class _Snapshot(msgspec.Struct, frozen=True):
     version: int
     model: str
@@ -163,6 +167,7 @@ class Engine:
         self._observers: dict[int, _Observer] = {}
         self._next_handle = 0
         self._contacts: Contacts | None = None
+        self._touching: Touching | None = None
         self._stale = True
         self._runtime_defaults = {name: getattr(self.model, name).copy() for name in _RUNTIME_MODEL}
         self._model_hash = self._hash_model()
@@ -206,7 +211,7 @@ class Engine:
             hook()
         mujoco.mj_step2(self.model, self.data)
         self.steps += 1
-        self._contacts = None
+        self._contacts = self._touching = None
         self._stale = True
         if not math.isfinite(self._qvel.dot(self._qvel) + self._qpos.dot(self._qpos)):
             self._raise_unstable()
@@ -258,6 +263,13 @@ class Engine:
         if self._contacts is None:
             self._contacts = self._read_contacts()
         return self._contacts
+
+    def touching(self) -> Touching:
+        """Who touched whom in the last step; much cheaper than ``contacts``."""
+        if self._touching is None:
+            geoms = self.data.contact.geom
+            self._touching = (geoms.tolist(), self.owners[geoms].tolist()) if len(geoms) else ([], [])
+        return self._touching
 
     def save(self) -> bytes:
         """The whole state. Loading it gives the same bytes back, and goes on identically."""
@@ -341,7 +353,7 @@ class Engine:
 
     def _forward(self) -> None:
         mujoco.mj_forward(self.model, self.data)
-        self._contacts = None
+        self._contacts = self._touching = None
         self._stale = False
 
     def _read_contacts(self) -> Contacts:

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from jarvis_core.errors import JarvisError
 from jarvis_core.objects import ObjectState, WorldState
-from jarvis_core.ros.conversions import header, pose_to_ros
+from jarvis_core.pose import Pose
+from jarvis_core.ros.conversions import WORLD_FRAME, header, pose_from_ros, pose_to_ros
 from rclpy.node import Node
 from simulation_interfaces.msg import EntityState, Result, SimulationState, SimulatorFeatures
 from simulation_interfaces.srv import (
@@ -20,16 +21,21 @@ from simulation_interfaces.srv import (
     GetSimulatorFeatures,
     LoadWorld,
     ResetSimulation,
+    SetEntityState,
     SetSimulationState,
     StepSimulation,
 )
 
 from jarvis_sim.ros.world_loop import WorldLoop
 
+#: Nothing is put farther away than this along any axis.
+MAX_REACH_M = 3.0
+
 logger = logging.getLogger(__name__)
 
 FEATURES = (
     SimulatorFeatures.ENTITY_STATE_GETTING,
+    SimulatorFeatures.ENTITY_STATE_SETTING,
     SimulatorFeatures.SIMULATION_RESET,
     SimulatorFeatures.SIMULATION_RESET_TIME,
     SimulatorFeatures.SIMULATION_RESET_STATE,
@@ -54,6 +60,9 @@ class Simulation(Protocol):
     def steps(self, count: int) -> None:
         """Let so many time steps pass."""
 
+    def move(self, brick: str, pose: Pose) -> None:
+        """Put a loose object somewhere, at rest; raises RefusedError when it is fixed or connected."""
+
     def state(self) -> WorldState | None:
         """True state; None without a world."""
 
@@ -74,6 +83,7 @@ class ControlServices:
             (GetEntities, "get_entities", self._entities),
             (GetEntityState, "get_entity_state", self._entity_state),
             (GetEntitiesStates, "get_entities_states", self._entities_states),
+            (SetEntityState, "set_entity_state", self._set_entity_state),
         ):
             node.create_service(kind, f"/sim/{name}", serve)
 
@@ -163,8 +173,26 @@ class ControlServices:
         if found:
             response.state = entity_state(found[0], time_s)
         elif response.result.result == Result.RESULT_OK:
-            message = f"no entity named {request.entity!r}"
-            response.result = Result(result=Result.RESULT_NOT_FOUND, error_message=message)
+            response.result = nobody(request.entity)
+        return response
+
+    async def _set_entity_state(
+        self, request: SetEntityState.Request, response: SetEntityState.Response
+    ) -> SetEntityState.Response:
+        state = request.state
+        pose = free_pose(state)
+        if isinstance(pose, str):
+            response.result = Result(result=SetEntityState.Response.INVALID_POSE, error_message=pose)
+            return response
+        if any((*vector(state.twist.linear), *vector(state.twist.angular))):
+            message = "objects are put down at rest: a twist is not supported"
+            response.result = Result(result=Result.RESULT_OPERATION_FAILED, error_message=message)
+            return response
+        found, response.result, _ = await self._matching(f"^{re.escape(request.entity)}$")
+        if found:
+            response.result = await self._do(lambda: self._simulation.move(request.entity, pose))
+        elif response.result.result == Result.RESULT_OK:
+            response.result = nobody(request.entity)
         return response
 
     async def _entities_states(
@@ -188,6 +216,28 @@ class ControlServices:
             return [], Result(result=Result.RESULT_OPERATION_FAILED, error_message=message), 0.0
         found = [o for o in state.objects if expression.search(o.id)]
         return found, Result(result=Result.RESULT_OK), state.time_s
+
+
+def nobody(name: str) -> Result:
+    return Result(result=Result.RESULT_NOT_FOUND, error_message=f"no entity named {name!r}")
+
+
+def vector(message: Any) -> tuple[float, float, float]:
+    return (message.x, message.y, message.z)
+
+
+def free_pose(state: EntityState) -> Pose | str:
+    """The pose asked for, in ``world``, or what is wrong with it."""
+    if state.header.frame_id not in ("", WORLD_FRAME):
+        return f"pose in frame {state.header.frame_id!r}: give it in {WORLD_FRAME!r}"
+    try:
+        pose = pose_from_ros(state.pose)
+    except ValueError as error:
+        return str(error)
+    reach = float(abs(pose.position).max())
+    return (
+        pose if reach <= MAX_REACH_M else f"{reach:g} m away from the robot's base, at most {MAX_REACH_M:g} m"
+    )
 
 
 def entity_state(thing: ObjectState, time_s: float) -> EntityState:

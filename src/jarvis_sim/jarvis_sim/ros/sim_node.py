@@ -13,6 +13,7 @@ from jarvis_core.config import load_default
 from jarvis_core.errors import BadInputError, RefusedError
 from jarvis_core.objects import WorldState
 from jarvis_core.observation import CameraFrame
+from jarvis_core.pose import Pose
 from jarvis_core.ros.conversions import scene_to_ros, state_to_ros
 from jarvis_core.ros.main import Stop, run_node
 from jarvis_robot.model import RobotModel
@@ -148,6 +149,11 @@ class SimNode(Node):
             if self._stop.is_set():
                 return
             self.world.step()
+
+    def move(self, brick: str, pose: Pose) -> None:
+        if any(thing.id == brick and thing.fixed for thing in self.world.objects()):
+            raise RefusedError(f"{brick} is part of the fixed structure", where="/sim/set_entity_state")
+        self.world.move(brick, pose)
 
     def state(self) -> WorldState | None:
         return self._world.state() if self._world is not None else None
