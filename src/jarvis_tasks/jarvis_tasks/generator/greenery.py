@@ -17,8 +17,8 @@ def conifer(grid: Grid, x: int, y: int, z: int, *, tiers: int = 3, colour: int =
             grid.plate(2, 4, x + 1, y, z, colour)
         grid.brick(2, 2, x + 1, y + 1, z + 1, colour)
         z += 4
-    grid.plate(2, 2, x + 1, y + 1, z, colour)
-    grid.round(x + 1, y + 1, z + 1, colour, high=BRICK)
+    grid.round(x + 1, y + 1, z, colour, high=BRICK, wide=2)
+    grid.cap(x + 1, y + 1, z + BRICK, colour)
 
 
 def broadleaf(grid: Grid, x: int, y: int, z: int, *, trunk: int = 2, colour: int = GREEN) -> None:
@@ -40,7 +40,7 @@ def poplar(grid: Grid, x: int, y: int, z: int, *, high: int = 3, colour: int = G
     grid.plate(2, 2, x, y, z, colour)
     for level in range(high):
         grid.round(x, y, z + 1 + BRICK * level, colour, high=BRICK, wide=2)
-    grid.round(x, y, z + 1 + BRICK * high, colour, high=BRICK)
+    grid.cap(x, y, z + 1 + BRICK * high, colour)
 
 
 def bush(grid: Grid, x: int, y: int, z: int, *, colour: int = GREEN, blossom: int | None = None) -> None:
@@ -57,11 +57,11 @@ def flower(grid: Grid, x: int, y: int, z: int, blossom: int, *, high: int = 1) -
 
 
 def sunflower(grid: Grid, x: int, y: int, z: int, *, high: int = 3) -> None:
-    """A tall flower: stem on one stud, a blossom over two by two."""
+    """A tall flower: stem on one stud, a blossom over the three by three studs around it."""
     for level in range(high):
         grid.round(x, y, z + BRICK * level, GREEN, high=BRICK)
     z += BRICK * high
-    grid.round(x, y, z, YELLOW, wide=2)
+    grid.plate(3, 3, x - 1, y - 1, z, YELLOW)
     grid.round(x, y, z + 1, BROWN)
 
 
@@ -79,4 +79,3 @@ def fence(grid: Grid, x: int, y: int, z: int, length: int, *, along: str = "x", 
         else:
             grid.plate(1, piece, px, py, z + BRICK, colour)
         start += piece
-    return

@@ -13,13 +13,18 @@ from jarvis_core.seeds import generator
 
 from jarvis_tasks.generator.config import GeneratorConfig
 from jarvis_tasks.generator.dice import Dice
+from jarvis_tasks.generator.families.animals import animal
 from jarvis_tasks.generator.families.boats import boat
 from jarvis_tasks.generator.families.bridges import bridge
 from jarvis_tasks.generator.families.castles import castle
+from jarvis_tasks.generator.families.furniture import furniture
+from jarvis_tasks.generator.families.gardens import garden
 from jarvis_tasks.generator.families.houses import house
+from jarvis_tasks.generator.families.machines import robot, rocket
 from jarvis_tasks.generator.families.towers import tower
 from jarvis_tasks.generator.families.trains import train
 from jarvis_tasks.generator.families.vehicles import vehicle
+from jarvis_tasks.generator.families.words import word
 from jarvis_tasks.generator.grid import Grid, GridError
 from jarvis_tasks.generator.model import finish
 
@@ -35,6 +40,12 @@ FAMILIES: Mapping[str, Design] = MappingProxyType(
         "vehicle": vehicle,
         "train": train,
         "boat": boat,
+        "animal": animal,
+        "word": word,
+        "garden": garden,
+        "furniture": furniture,
+        "robot": robot,
+        "rocket": rocket,
     }
 )
 SIZES = ("small", "medium", "large")
