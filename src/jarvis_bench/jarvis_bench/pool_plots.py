@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from jarvis_tasks.statistics import (
 )
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
@@ -25,8 +26,11 @@ from matplotlib.ticker import MaxNLocator
 _OURS, _TEXT, _FAINT = "#1d5fb4", "#22252a", "#6d7078"
 #: Of the published sets, in their order.
 _PUBLISHED = ("#c9a227", "#a8452c")
-#: At most so many bars or cells along a number of bricks.
+#: At most so many bars or cells along a number of bricks, and how many numbers one may hold.
 _MOST_CELLS = 44
+_WIDTHS = (1, 2, 5, 10, 20, 50, 100, 1000)
+#: With fewer tasks in the fullest cell the colours are linear.
+_FEW = 20
 #: Figures of the small table, as (section, figure) of the comparison; sections share a row of the picture's table.
 _FIGURES = ("mean", "median", "95 % have at most", "maximum")
 
@@ -74,9 +78,10 @@ def _plain(axes: Axes, title: str, x: str = "", y: str = "") -> None:
 
 
 def _edges(values: Sequence[int], first: int) -> list[float]:
-    """Edges of equally wide whole-numbered cells from ``first`` on."""
+    """Edges of equally wide whole-numbered cells from ``first`` on; fewer and wider ones for few tasks."""
     span = max(values) - first + 1
-    width = next(w for w in (1, 2, 5, 10, 20, 50, 100, 1000) if span / w <= _MOST_CELLS or w == 1000)
+    most = min(_MOST_CELLS, max(8, int(2.5 * math.sqrt(len(values)))))
+    width = next((w for w in _WIDTHS if span / w <= most), _WIDTHS[-1])
     count = -(-span // width)
     return [first - 0.5 + width * i for i in range(count + 1)]
 
@@ -95,12 +100,14 @@ def _histogram(axes: Axes, values: Sequence[int], counts: Counts, first: int, wh
 def _heat_map(axes: Axes, scene: Sequence[int], act: Sequence[int], pearson_r: float | None) -> None:
     cells, x_edges, y_edges = np.histogram2d(scene, act, bins=[_edges(scene, 0), _edges(act, 1)])
     shown = np.ma.masked_equal(cells.T, 0)
-    norm = LogNorm(vmin=1, vmax=max(2.0, float(cells.max())))
+    most = float(cells.max())
+    norm = LogNorm(vmin=1, vmax=most) if most > _FEW else Normalize(vmin=0, vmax=most)
     mesh = axes.pcolormesh(x_edges, y_edges, shown, cmap="viridis", norm=norm)
     title = "Both together" + ("" if pearson_r is None else f", Pearson r = {pearson_r:.3f}")
     _plain(axes, title, "scene bricks", "action bricks")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02)
+    ticks = None if most > _FEW else MaxNLocator(integer=True)
+    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02, ticks=ticks)
     bar.set_label("tasks", fontsize=10, color=_TEXT)
     bar.outline.set_visible(False)
     bar.ax.tick_params(colors=_FAINT, labelsize=9)

@@ -85,7 +85,7 @@ def _text(found: PoolStatistics, published: Published, options: argparse.Namespa
 
 def _print(console: Console, found: PoolStatistics, published: Published, name: str) -> None:
     """The figures beside the published ones, and how both numbers of bricks go together."""
-    heads = [name, *(f"published {entry.name}" for entry in published.sets)]
+    heads = [Path(name).name, *(f"published {entry.name}" for entry in published.sets)]
     table = Table("", *heads, title=f"{found.tasks:,} tasks of {found.models:,} models")
     for column in table.columns[1:]:
         column.justify = "right"
