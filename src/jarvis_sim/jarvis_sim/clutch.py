@@ -78,6 +78,7 @@ class Clutch(PassiveComponent):
             self._pool.bind(engine)
         self._index = {body.id: self._owners[body.id] for body in self._bodies.values() if body.id != GROUND}
         self._index[GROUND] = engine.body(GROUND)
+        self._free_bodies = [self._index[body.id] for body in self._near.free]
         self._names = {index: name for name, index in self._index.items()}
         self._every = engine.steps_in(self._config.sample_s)
         self._ramp = engine.steps_in(self._config.ramp_s)
@@ -205,7 +206,9 @@ class Clutch(PassiveComponent):
         main = min(found, key=lambda lower: (-found[lower].studs, found[lower].error_xy_m))
         supports = {main: found[main]}
         snapped = self._pose(main) @ found[main].snapped
-        for lower in self._near.of(body, snapped, self._pose):
+        self._engine.sync()
+        origins = self._engine.data.xpos[self._free_bodies]
+        for lower in self._near.of(body, snapped, origins, self._pose):
             # What the snapped brick also sits on: its studs coincide already.
             exact = self._fit(body, snapped, lower) if lower != main else None
             if exact is not None and exact.is_exact:

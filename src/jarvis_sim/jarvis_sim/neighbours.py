@@ -13,19 +13,29 @@ _MARGIN_M = 0.001
 
 
 class Neighbours:
-    """All bodies that have studs; those that stand for ever are measured once."""
+    """All bodies that have studs; those that stand for ever are measured once.
+
+    Attributes:
+        free: those that do not.
+    """
 
     def __init__(self, bodies: Sequence[StudBody]) -> None:
         studded = [body for body in bodies if len(body.studs)]
-        self._free = [body for body in studded if body.fixed is None]
-        self._fixed: list[tuple[str, FloatArray]] = [
-            (body.id, body.fixed @ body.studs) for body in studded if body.fixed is not None
-        ]
+        self.free = tuple(body for body in studded if body.fixed is None)
+        self._reach = np.array([body.reach_m for body in self.free])
+        self._fixed = [(body.id, body.fixed @ body.studs) for body in studded if body.fixed is not None]
         self._low = np.array([studs.min(axis=0) for _, studs in self._fixed]).reshape(-1, 3)
         self._high = np.array([studs.max(axis=0) for _, studs in self._fixed]).reshape(-1, 3)
 
-    def of(self, body: StudBody, pose: Pose, pose_of: Callable[[str], Pose]) -> list[str]:
-        """Bodies other than the brick itself with a stud in the box around its anti-studs when it is at ``pose``."""
+    def of(
+        self, body: StudBody, pose: Pose, origins: FloatArray, pose_of: Callable[[str], Pose]
+    ) -> list[str]:
+        """Bodies other than the brick itself with a stud in the box around its anti-studs when it is at ``pose``.
+
+        Args:
+            origins: (n, 3) of the n bodies ``free``, ``world``.
+            pose_of: gives the pose of one of them.
+        """
         if not len(body.antistuds):
             return []
         points = pose @ body.antistuds
@@ -35,14 +45,11 @@ class Neighbours:
             name, studs = self._fixed[k]
             if _any_within(studs, low, high):
                 near.append(name)
-        for other in self._free:
-            if other.id != body.id:
-                place = pose_of(other.id)
-                reach = other.reach_m
-                if ((place.position + reach >= low) & (place.position - reach <= high)).all() and _any_within(
-                    place @ other.studs, low, high
-                ):
-                    near.append(other.id)
+        reach = self._reach[:, None]
+        for k in np.flatnonzero(((origins + reach >= low) & (origins - reach <= high)).all(axis=1)).tolist():
+            other = self.free[k]
+            if other.id != body.id and _any_within(pose_of(other.id) @ other.studs, low, high):
+                near.append(other.id)
         return near
 
 

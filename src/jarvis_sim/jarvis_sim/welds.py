@@ -5,7 +5,6 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 from jarvis_core.pose import FloatArray, Pose
-from scipy.spatial.transform import Rotation, Slerp
 
 from jarvis_sim.engine import Engine, WorldError
 
@@ -43,13 +42,13 @@ class WeldPool:
             WorldError: no weld is left.
         """
         active = self._engine.data.eq_active
-        slot = next((s for s in self._slots if not active[s]), None)
-        if slot is None:
+        unused = np.flatnonzero(active[self._slots] == 0)
+        if not len(unused):
             raise WorldError(
                 f"all {self._size} connections the world has room for are in use",
                 fix="raise clutch.welds_per_brick in config/sim.yaml",
             )
-        model = self._engine.model
+        slot, model = self._slots[int(unused[0])], self._engine.model
         model.eq_obj1id[slot], model.eq_obj2id[slot] = first, second
         active[slot] = 1
         return slot
@@ -91,5 +90,8 @@ def between(start: Pose, end: Pose, share: float) -> Pose:
     if share >= 1.0:
         return end
     eased = share * share * (3.0 - 2.0 * share)
-    turn = Slerp([0.0, 1.0], Rotation.from_quat([start.quaternion, end.quaternion]))
-    return Pose(start.position + eased * (end.position - start.position), turn(eased).as_quat())
+    first, last = start.quaternion, end.quaternion
+    if first.dot(last) < 0.0:
+        last = -last
+    # A few degrees at most: between the quaternions is as good as along the arc.
+    return Pose(start.position + eased * (end.position - start.position), first + eased * (last - first))
