@@ -50,6 +50,7 @@ from simulation_interfaces.srv import (
     GetEntityState,
     GetSimulatorFeatures,
     ResetSimulation,
+    SetEntityState,
     SetSimulationState,
     StepSimulation,
 )
@@ -298,6 +299,27 @@ class TestCell(unittest.TestCase):
         assert entity.state.pose.position.x == pose.position[0]
         missing = client.ask(GetEntityState, "/sim/get_entity_state", GetEntityState.Request(entity="nobody"))
         assert missing.result.result == Result.RESULT_NOT_FOUND
+
+    def test_objects_are_put_elsewhere_by_the_standard_service(self) -> None:
+        client = self.client
+        client.ask(ResetSimulation, "/sim/reset_simulation")
+        state = client.ask(
+            GetEntityState, "/sim/get_entity_state", GetEntityState.Request(entity="b001")
+        ).state
+        state.pose.position.x -= 0.05
+        answers = []
+        for frame, entity in (("world", "b001"), ("panda_hand", "b001"), ("", "nobody")):
+            state.header.frame_id = frame
+            request = SetEntityState.Request(entity=entity, state=state)
+            answers.append(client.ask(SetEntityState, "/sim/set_entity_state", request).result.result)
+        assert answers == [
+            Result.RESULT_OK,
+            SetEntityState.Response.INVALID_POSE,
+            Result.RESULT_NOT_FOUND,
+        ]
+        moved = next(o.pose for o in client.states().objects if o.id == "b001")
+        assert moved.position[0] == pytest.approx(state.pose.position.x)
+        client.ask(ResetSimulation, "/sim/reset_simulation")
 
     def set_state(self, state: int) -> None:
         request = SetSimulationState.Request(state=SimulationState(state=state))

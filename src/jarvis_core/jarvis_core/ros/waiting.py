@@ -30,7 +30,7 @@ def wait_for(future: Future, timeout_s: float, what: str) -> Any:
     return future.result()
 
 
-def require_server(client: Any, name: str, timeout_s: float = 20.0) -> None:
+def require_server(client: Any, name: str, timeout_s: float = 60.0) -> None:
     """Block until a service or action server is there.
 
     Raises:

@@ -70,7 +70,8 @@ class Simulation(Protocol):
 class ControlServices:
     """The services below /sim/. Spawning and deleting are not offered: get_simulator_features says so."""
 
-    def __init__(self, node: Node, loop: WorldLoop, simulation: Simulation) -> None:
+    def __init__(self, node: Node, loop: WorldLoop, simulation: Simulation, about: str) -> None:
+        self._about = about
         self._loop = loop
         self._simulation = simulation
         for kind, name, serve in (
@@ -156,7 +157,7 @@ class ControlServices:
         self, request: GetSimulatorFeatures.Request, response: GetSimulatorFeatures.Response
     ) -> GetSimulatorFeatures.Response:
         response.features.features = list(FEATURES)
-        response.features.custom_info = "jarvis_sim, on MuJoCo; load_world takes TASK_FOLDER?seed=N"
+        response.features.custom_info = self._about
         return response
 
     async def _entities(

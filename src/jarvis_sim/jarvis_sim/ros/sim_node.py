@@ -60,7 +60,12 @@ class SimNode(Node):
         advance: ``continuous``, or ``on_demand``: time passes only while arm or gripper are commanded.
         real_time_factor: simulated per wall-clock second at most; 0: as fast as the machine can.
         camera_rate_hz, overview_rate_hz: pictures per simulated second; 0 for none.
+
+    Attributes:
+        about: what /sim/get_simulator_features tells in words.
     """
+
+    about = "jarvis_sim, on MuJoCo; load_world takes TASK_FOLDER?seed=N"
 
     def __init__(self, executor: Executor) -> None:
         super().__init__("sim")
@@ -94,7 +99,7 @@ class SimNode(Node):
             CameraStream(self, "/camera/overview", self._overview, rates[1], depth=False),
         ]
         self._servers = ArmServers(self, executor, self._loop, lambda: self.robot)
-        self._control = ControlServices(self, self._loop, self)
+        self._control = ControlServices(self, self._loop, self, self.about)
         self.create_service(GetScene, "/sim/get_scene", self._get_scene)
         self.create_service(GetObjectStates, "/sim/get_object_states", self._get_object_states)
         self._uri = (
@@ -128,13 +133,17 @@ class SimNode(Node):
     def load(self, uri: str) -> None:
         folder, seed = parse_uri(uri)
         task = load_task(folder) if folder is not None else EMPTY_TASK
-        world = SimWorld(task, self._cell, self._config, self._catalogue, seed, robot=self._model)
+        world = self.make_world(task, seed)
         self._servers.abandon("the world was replaced")
         if self._world is not None:
             self._world.close()
         self._world, self._seed, self._broken = world, seed, ""
         self._restarted()
         self.get_logger().info(f"world: task {task.id}, seed {seed}")
+
+    def make_world(self, task: Task, seed: int) -> SimWorld:
+        """The cell of a task; a node of another simulator makes its own."""
+        return SimWorld(task, self._cell, self._config, self._catalogue, seed, robot=self._model)
 
     def reset(self) -> None:
         self._servers.abandon("the simulation was reset")
