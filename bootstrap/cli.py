@@ -38,6 +38,28 @@ examples:
   ./jarvis shell -c 'ros2 topic list'
 """
 
+OWN_HELP = {
+    "setup": """\
+usage: ./jarvis [--no-ros] [--accept-eula] setup
+
+Sets up what a fresh clone needs, or repairs it, below .jarvis/: Python packages, ROS 2, the workspace's build.
+""",
+    "doctor": """\
+usage: ./jarvis doctor
+
+Says what can run on this machine (ROS 2, rendering, motion backends, GPU ...), and what to install for the rest.
+""",
+    "shell": """\
+usage: ./jarvis shell [-c 'COMMAND']
+
+A shell with ROS 2 and the workspace sourced; with -c, one command in it.
+
+examples:
+  ./jarvis shell
+  ./jarvis shell -c 'ros2 launch jarvis_bringup cell.launch.py'
+""",
+}
+
 
 def main(arguments: Sequence[str]) -> int:
     """Carry out one command line and return its exit status (unless another program takes our place)."""
@@ -76,6 +98,9 @@ def _dispatch(layout: Layout, options: Options, rest: Sequence[str]) -> int:
         "shell": _shell,
         "test": _test,
     }
+    if command in OWN_HELP and arguments and arguments[0] in ("-h", "--help"):
+        print(OWN_HELP[command], end="")
+        return 0
     if command in own:
         return own[command](layout, options, arguments)
     if command.startswith("-"):

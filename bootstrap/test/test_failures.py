@@ -167,3 +167,9 @@ with one_set_up_at_a_time(Layout(Path({str(layout.root)!r}))):
         assert "waiting for it" in second.stderr.readline()
         assert second.poll() is None
     assert second.wait(timeout=20) == 0
+
+
+@pytest.mark.parametrize("command", ["setup", "doctor", "shell"])
+def test_help_of_the_own_commands_sets_nothing_up(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([command, "--help"]) == 0
+    assert capsys.readouterr().out.startswith("usage: ./jarvis")
