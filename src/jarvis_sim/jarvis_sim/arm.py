@@ -14,11 +14,11 @@ from jarvis_robot.meshes import ColouredMesh, simplified
 from jarvis_robot.model import RobotModel
 from jarvis_robot.urdf import Joint, Link, Shape
 
-from jarvis_sim.bricks import COLLISION_GROUP, LOOKS_GROUP, ROBOT, add_box, material, surface, to_mujoco
 from jarvis_sim.config import ArmConfig, ContactConfig, GripperDriveConfig
 from jarvis_sim.control import ArmController
 from jarvis_sim.engine import Engine, PassiveComponent, WorldError
 from jarvis_sim.gripper_control import GripperController
+from jarvis_sim.shapes import COLLISION_GROUP, LOOKS_GROUP, ROBOT, add_box, material, surface, to_mujoco
 
 #: What is in the gripper is looked up this often.
 _SAMPLE_S = 0.01
@@ -180,7 +180,8 @@ class Arm(PassiveComponent):
             self._held = self._between_pads()
             # What hangs still in the hand must not be found asleep when the hand lets go: it would float.
             for body in self._held:
-                self._engine.sleep.keep_awake(body)
+                if body < self._engine.model.nbody:
+                    self._engine.sleep.keep_awake(body)
 
     def save(self) -> Any:
         return {
@@ -213,6 +214,11 @@ class Arm(PassiveComponent):
 
     def state(self) -> RobotState:
         return RobotState(self._engine.time_s, tuple(self.joints.tolist()), self.width_m, self.tool())
+
+    @property
+    def held(self) -> frozenset[int]:
+        """What both pads touch, as ``Engine.owners`` calls it."""
+        return self._held
 
     def holds(self, body: int) -> bool:
         """Whether both pads touch a body."""

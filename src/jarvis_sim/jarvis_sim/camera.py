@@ -25,9 +25,9 @@ from jarvis_core.errors import JarvisError, MissingCapabilityError
 from jarvis_core.observation import CameraFrame
 from jarvis_core.pose import FloatArray, Pose
 
-from jarvis_sim.bricks import LOOKS_GROUP, SCENERY_GROUP, to_mujoco
 from jarvis_sim.config import CameraLooks
 from jarvis_sim.engine import Engine, PassiveComponent
+from jarvis_sim.shapes import LOOKS_GROUP, SCENERY_GROUP, to_mujoco
 
 _PROBE_TIMEOUT_S = 60.0
 _MAX_GEOMS = 20000

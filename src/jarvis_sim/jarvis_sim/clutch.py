@@ -117,13 +117,26 @@ class Clutch(PassiveComponent):
         self._state = msgspec.convert(state, ClutchState, dec_hook=decode_hook)
         self._ramping = True
 
-    def rejoin(self, state: Any) -> None:
-        """Take over connections saved by the clutch of another model, that had other welds."""
-        self.load(state)
-        for link in self._state.links.values():
+    def rejoin(self, saved: Any, free: frozenset[str]) -> None:
+        """Take over what the clutch of another model of this world saved, in which ``free`` bricks were free.
+
+        Connections of bricks that were not free there are kept as they stand at the start.
+        """
+        state = msgspec.convert(saved, ClutchState, dec_hook=decode_hook)
+        for link in [link for link in self._state.links.values() if link.upper in free]:
             for joint in link.joints:
-                self._weld(link.upper, joint)
-                self._set(joint, min(1.0, (self._engine.steps - link.engaged_at) / self._ramp))
+                self._pool.cut(joint.slot)
+            del self._state.links[link.upper]
+        for link in state.links.values():
+            lowers, link.points, link.joints = tuple(link.points), {}, []
+            for lower in lowers:
+                fit = self._fit(self._bodies[link.upper], self._pose(link.upper), lower)
+                if fit is not None:
+                    self._join(link, {lower: fit})
+            for joint in link.joints:
+                self._set(joint, 1.0)
+        self._state = ClutchState(self._state.links | state.links, state.pressing, state.events)
+        self._ramping = True
 
     def connections(self) -> tuple[tuple[str, str], ...]:
         """Pairs (upper, lower) of all working connections, sorted."""

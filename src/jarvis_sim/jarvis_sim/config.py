@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from jarvis_core.config import Config
 
 
@@ -38,10 +40,14 @@ class BrickConfig(Config, frozen=True):
     Attributes:
         contact: surface of bricks, plate and table.
         side_gap_m: collision boxes are smaller by this much on each side (neighbours on the grid don't rub).
+        baked: how the structure stands at the start: ``always`` fixed to the world; ``never``: free bodies that the
+            clutch holds; ``auto``: fixed, until a perturbation or the gripper takes hold of a brick, which is freed
+            with all that rests on it.
         mass_floor_kg, inertia_floor_kg_m2: lighter parts are made this heavy, for the solver's sake.
     """
 
     contact: ContactConfig
+    baked: Literal["auto", "always", "never"]
     side_gap_m: float
     mass_floor_kg: float
     inertia_floor_kg_m2: float

@@ -17,21 +17,19 @@ from typing import Any, Protocol
 import msgspec
 import mujoco
 import numpy as np
-import numpy.typing as npt
 from jarvis_core.errors import BadInputError, JarvisError
-from jarvis_core.pose import FloatArray, Pose
+from jarvis_core.pose import Pose
 
 from jarvis_sim.config import EngineConfig
+from jarvis_sim.contacts import Contacts, Touching, deepest, read_contacts, read_touching
 from jarvis_sim.sleep import Sleep
 
 _log = logging.getLogger(__name__)
 
-IntArray = npt.NDArray[np.int32]
-
 #: Everything that decides how the simulation goes on, but for the parts of the model that change as it runs.
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
-#: Arrays of the model that components may change while it runs (the ends and frames of equality constraints).
-_RUNTIME_MODEL = ("eq_obj1id", "eq_obj2id", "eq_data")
+#: Arrays of the model that components may change while it runs: ends and frames of equality constraints, weight.
+_RUNTIME_MODEL = ("eq_obj1id", "eq_obj2id", "eq_data", "body_gravcomp")
 _SNAPSHOT_VERSION = 2
 
 
@@ -94,30 +92,6 @@ class PassiveComponent:
 
     def load(self, state: Any) -> None:
         """Nothing to take back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contacts:
-    """Contacts of the last step.
-
-    Attributes:
-        geoms, bodies: (n, 2) indices of both sides; ``bodies`` as ``Engine.owners`` counts them.
-        normals: (n, 3) unit vectors from the first to the second side, ``world``.
-        points: (n, 3) where, ``world``.
-        forces: (n,) normal force in newton, >= 0.
-
-    Sleeping bodies have contacts with awake ones only.
-    """
-
-    geoms: IntArray
-    bodies: IntArray
-    normals: FloatArray
-    points: FloatArray
-    forces: FloatArray
-
-
-#: Of each contact, the indices of both geoms, and those of what they belong to, as in Contacts.
-Touching = tuple[list[list[int]], list[list[int]]]
 
 
 class _Snapshot(msgspec.Struct, frozen=True):
@@ -261,15 +235,33 @@ class Engine:
     def contacts(self) -> Contacts:
         """Contacts of the last step."""
         if self._contacts is None:
-            self._contacts = self._read_contacts()
+            self._contacts = read_contacts(self.data, self.owners)
         return self._contacts
 
     def touching(self) -> Touching:
         """Who touched whom in the last step; much cheaper than ``contacts``."""
         if self._touching is None:
-            geoms = self.data.contact.geom
-            self._touching = (geoms.tolist(), self.owners[geoms].tolist()) if len(geoms) else ([], [])
+            self._touching = read_touching(self.data, self.owners)
         return self._touching
+
+    def deepest_contact_m(self, body: int) -> float:
+        """How deep a body is in others, at the positions as they are now; 0 if it touches nothing."""
+        mujoco.mj_fwdPosition(self.model, self.data)
+        self._stale = False
+        return deepest(self.data, self.model.geom_bodyid, body)
+
+    def adopt(self, other: Engine) -> None:
+        """Go on from the state of an engine with another model: time, observers, joints and controls by name."""
+        for i in range(other.model.njnt):
+            name = other.model.joint(i).name
+            if mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name) >= 0:
+                self.data.joint(name).qpos[:] = other.data.joint(name).qpos
+                self.data.joint(name).qvel[:] = other.data.joint(name).qvel
+        for i in range(other.model.nu):
+            self.data.actuator(other.model.actuator(i).name).ctrl[:] = other.data.ctrl[i]
+        self.data.time, self.steps = other.data.time, other.steps
+        self._observers, self._next_handle = other._observers, other._next_handle
+        self._forward()
 
     def save(self) -> bytes:
         """The whole state. Loading it gives the same bytes back, and goes on identically."""
@@ -355,18 +347,6 @@ class Engine:
         mujoco.mj_forward(self.model, self.data)
         self._contacts = self._touching = None
         self._stale = False
-
-    def _read_contacts(self) -> Contacts:
-        contact = self.data.contact
-        geoms = np.array(contact.geom, np.int32).reshape(-1, 2)
-        address = np.array(contact.efc_address, np.int64)
-        # In an elliptic cone the first row of a contact is its normal force.
-        forces = np.where(
-            address >= 0, self.data.efc_force[np.maximum(address, 0)] if address.size else 0.0, 0.0
-        )
-        normals = np.array(contact.frame, np.float64).reshape(-1, 9)[:, :3]
-        points = np.array(contact.pos, np.float64).reshape(-1, 3)
-        return Contacts(geoms, self.owners[geoms], normals, points, forces)
 
     def _raise_unstable(self) -> None:
         bad = np.flatnonzero(~np.isfinite(self.data.qvel))

@@ -25,7 +25,7 @@ from jarvis_bricks.geometry import STUD_PITCH_M, STUD_RADIUS_M
 from jarvis_core.pose import FloatArray
 
 from jarvis_sim.connections import Point
-from jarvis_sim.engine import Contacts
+from jarvis_sim.contacts import Contacts
 
 #: Of a weld: (3,) newton in ``world`` that pull the upper body off, (3,) newton metres about its anchor, upper's frame.
 Strain = tuple[FloatArray, FloatArray]

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import msgspec
 import numpy as np
 from jarvis_bricks.catalogue import PartCatalogue
-from jarvis_bricks.geometry import Connectors
 from jarvis_core.cell import CellConfig
-from jarvis_core.errors import RefusedError
+from jarvis_core.errors import BadInputError, RefusedError
 from jarvis_core.objects import GROUND, ConnectionEvent, ObjectState, RigidObject, WorldState
-from jarvis_core.pose import FloatArray, Pose
+from jarvis_core.pose import Pose
 from jarvis_core.seeds import generator
 from jarvis_robot.model import RobotModel
 from jarvis_tasks.task import PlacedBrick, Task
 
 from jarvis_sim.arm import Arm
-from jarvis_sim.bricks import BrickItem, Bricks, Rgba, Tabletop, plate_studs
+from jarvis_sim.bricks import BrickItem, Bricks
 from jarvis_sim.camera import Cameras
 from jarvis_sim.clutch import Clutch
 from jarvis_sim.config import SimConfig
 from jarvis_sim.connections import StudBody
 from jarvis_sim.engine import Component, Engine
 from jarvis_sim.layout import LooseItem, lay_out
+from jarvis_sim.perturb import Perturbations
+from jarvis_sim.shapes import Rgba
+from jarvis_sim.structure import scene_pairs, stud_body, supported, with_all_above
+from jarvis_sim.tabletop import Tabletop, plate_studs
 
 TOP_CAMERA, OVERVIEW_CAMERA = "top", "overview"
 
-_UP = 0.999
+
+class _Snapshot(msgspec.Struct, frozen=True):
+    """Which bricks of the structure were free bodies, and the engine's own snapshot."""
+
+    free: list[str]
+    engine: bytes
 
 
 class SimWorld:
@@ -49,6 +58,7 @@ class SimWorld:
         engine: the physics.
         arm: the robot in it.
         cameras: ``top`` and ``overview``.
+        perturb: what may go wrong, on demand.
     """
 
     def __init__(
@@ -66,12 +76,9 @@ class SimWorld:
         self._sim = sim
         self._catalogue = catalogue
         robot = robot or RobotModel.load(cell.robot)
-        self._bricks = Bricks(
-            [self._item(brick) for brick in task.scene],
-            [self._loose_item(brick) for brick in task.targets],
-            sim.bricks,
-            self._rgba,
-        )
+        self._seed = seed
+        self._pairs = scene_pairs(task)
+        self._scene_ids = frozenset(brick.id for brick in task.scene)
         self.arm = Arm(
             robot, sim.arm, sim.gripper, sim.bricks.contact, sim.engine.timestep_s, sim.looks.robot_detail
         )
@@ -81,17 +88,11 @@ class SimWorld:
                 OVERVIEW_CAMERA: (cell.overview_camera, sim.looks.overview_camera),
             }
         )
-        self._clutch = Clutch(self._stud_bodies(), sim.clutch, self._bricks.bodies, self.is_held)
-        self._baked_connections = _baked_connections(task)
-        self._bricks.set_initial(self._layout(seed))
-        components: list[Component] = [
-            Tabletop(cell, sim.bricks.contact, sim.looks),
-            self._bricks,
-            self.arm,
-            self._clutch,
-            self.cameras,
-        ]
-        self.engine = Engine(components, sim.engine)
+        self.perturb = Perturbations(self)
+        self._scene = {brick.id: self._item(brick) for brick in task.scene}
+        self._loose = {brick.id: self._loose_item(brick) for brick in task.targets}
+        self._places = self._layout(seed)
+        self._assemble(self._free_at_start())
 
     @property
     def time_s(self) -> float:
@@ -105,36 +106,67 @@ class SimWorld:
     def step(self) -> None:
         """One step of ``timestep_s``; raises WorldError when the simulation became unstable."""
         self.engine.step()
+        if self._sim.bricks.baked == "auto" and self.arm.held:
+            self._loosen_gripped()
 
     def advance(self, seconds: float) -> None:
         """Let time pass; a motion that is under way goes on, else the robot holds still."""
-        self.engine.advance(seconds)
+        for _ in range(round(seconds / self.timestep_s)):
+            self.step()
 
     def reset(self, seed: int) -> None:
         """Back to the initial state that (task, seed) decides, at time 0."""
-        self._bricks.set_initial(self._layout(seed))
+        self._places = self._layout(seed)
+        free = self._free_at_start()
+        if free != self._free:
+            self._rebuild(free)
+        self._bricks.set_initial(self._places | self._standing(free))
         self.engine.reset()
 
     def snapshot(self) -> bytes:
         """The whole state, robot's motion included."""
-        return self.engine.save()
+        snapshot = _Snapshot(sorted(self._free), self.engine.save())
+        return msgspec.msgpack.encode(snapshot)
 
     def restore(self, data: bytes) -> None:
         """Back to a snapshot of this world, or of an equal one; raises BadInputError for any other bytes."""
-        self.engine.load(data)
+        try:
+            snapshot = msgspec.msgpack.decode(data, type=_Snapshot)
+        except msgspec.DecodeError as error:
+            raise BadInputError(f"not a snapshot ({error})") from error
+        free = frozenset(snapshot.free)
+        if not free <= self._scene_ids:
+            raise BadInputError(
+                "the snapshot is of another world",
+                fix="restore it into a world of the same task and configuration",
+            )
+        if free != self._free:
+            self._rebuild(free)
+        self.engine.load(snapshot.engine)
 
     def state(self) -> WorldState:
         """True poses, held flags and connections, those of the baked structure included."""
         objects = tuple(
-            ObjectState(item.id, self._bricks.pose(item.id), self.is_held(item.id))
-            for item in (*self._bricks.baked, *self._bricks.free)
+            ObjectState(item.id, self._bricks.pose(item.id), self.is_held(item.id)) for item in self._items()
         )
-        return WorldState(self.time_s, objects, self._baked_connections + self._clutch.connections())
+        baked = tuple(pair for pair in self._pairs if pair[0] not in self._free)
+        return WorldState(self.time_s, objects, baked + self._clutch.connections())
 
     def objects(self) -> tuple[RigidObject, ...]:
-        """Every brick with its shape, at its present pose: those of the structure first."""
-        baked = [self._object(item, fixed=True) for item in self._bricks.baked]
-        return (*baked, *(self._object(item, fixed=False) for item in self._bricks.free))
+        """Every brick with its shape, at its present pose: those of the structure first; not those taken away."""
+        return tuple(
+            RigidObject(
+                id=item.id,
+                kind=item.geometry.part,
+                colour=item.colour,
+                pose=self._bricks.pose(item.id),
+                boxes=item.geometry.boxes,
+                held=self.is_held(item.id),
+                fixed=item.id in self._scene and item.id not in self._free,
+            )
+            for item in self._items()
+            if not self._bricks.is_away(item.id)
+        )
 
     def events(self) -> tuple[ConnectionEvent, ...]:
         """All connection events since the reset."""
@@ -149,10 +181,47 @@ class SimWorld:
         return self._clutch.pull_n(brick)
 
     def move(self, brick: str, pose: Pose) -> None:
-        """Put a loose brick somewhere at once, at rest (perturbations and tests); it must not be engaged."""
+        """Put a loose brick somewhere at once, at rest; it must not be engaged (else see ``perturb``)."""
         if any(brick in pair for pair in self._clutch.connections()):
             raise RefusedError(f"{brick} is connected", fix="release it first")
         self._bricks.move(brick, pose)
+
+    def loosen(self, brick: str) -> None:
+        """Break all connections of a brick, at once and without force. A baked one becomes a free body first, and
+        so does everything that rests on it, still connected among itself."""
+        if brick not in self._scene and brick not in self._loose:
+            raise RefusedError(f"there is no brick {brick!r}", where=f"task {self.task.id}")
+        if brick in self._scene and brick not in self._free:
+            self._unbake([brick])
+        self._clutch.cut(brick)
+
+    def pose(self, brick: str) -> Pose:
+        """Present pose of a brick's part frame, ``world``; raises RefusedError for one that is not there."""
+        if brick not in self._scene and brick not in self._loose:
+            raise RefusedError(f"there is no brick {brick!r}", where=f"task {self.task.id}")
+        return self._bricks.pose(brick)
+
+    def bottom_m(self, brick: str) -> float:
+        """Height of the lowest point of a brick's body, ``world``."""
+        item = self._scene.get(brick) or self._loose[brick]
+        corners = np.array(np.meshgrid(*item.geometry.bounds.T)).reshape(3, -1).T
+        return float((self.pose(brick) @ corners)[:, 2].min())
+
+    def put(self, brick: str, pose: Pose) -> None:
+        """As ``move``, for a brick that was loosened."""
+        self._bricks.move(brick, pose)
+
+    def throw(self, brick: str, velocity_m_s: tuple[float, float, float]) -> None:
+        """Give a free brick a velocity, ``world``."""
+        self._bricks.throw(brick, velocity_m_s)
+
+    def set_away(self, brick: str) -> int:
+        """Let a free brick be weightless and unseen; gives the number of those that already were."""
+        return self._bricks.set_away(brick)
+
+    def deepest_contact_m(self, brick: str) -> float:
+        """How deep a brick stands in something, now that it was put somewhere; 0 if it touches nothing."""
+        return self.engine.deepest_contact_m(self._bricks.bodies[brick])
 
     def add_observer(self, period_s: float, call: Callable[[], None]) -> int:
         """Have ``call`` called every ``period_s`` of simulated time, as it passes; gives a handle."""
@@ -179,16 +248,70 @@ class SimWorld:
             )
         return item
 
-    def _object(self, item: BrickItem, *, fixed: bool) -> RigidObject:
-        return RigidObject(
-            id=item.id,
-            kind=item.geometry.part,
-            colour=item.colour,
-            pose=self._bricks.pose(item.id),
-            boxes=item.geometry.boxes,
-            held=self.is_held(item.id),
-            fixed=fixed,
+    def _items(self) -> tuple[BrickItem, ...]:
+        return (*self._scene.values(), *self._loose.values())
+
+    def _free_at_start(self) -> frozenset[str]:
+        """Bricks of the structure that are free bodies from the start."""
+        return supported(self._scene, self._pairs) if self._sim.bricks.baked == "never" else frozenset()
+
+    def _standing(self, free: frozenset[str]) -> dict[str, Pose]:
+        return {brick: self._scene[brick].pose for brick in free}
+
+    def _assemble(self, free: frozenset[str]) -> None:
+        """Build engine and components; ``free`` bricks of the structure are bodies that the clutch holds."""
+        self._free = free
+        self._bricks = Bricks(
+            [item for item in self._scene.values() if item.id not in free],
+            [item for item in self._items() if item.id in free or item.id in self._loose],
+            self._sim.bricks,
+            self._rgba,
         )
+        self._bricks.set_initial(self._places | self._standing(free))
+        joined = [pair for pair in self._pairs if pair[0] in free]
+        self._clutch = Clutch(
+            self._stud_bodies(), self._sim.clutch, self._bricks.bodies, self.is_held, joined
+        )
+        components: list[Component] = [
+            Tabletop(self.cell, self._sim.bricks.contact, self._sim.looks),
+            self._bricks,
+            self.arm,
+            self._clutch,
+            self.cameras,
+        ]
+        self.engine = Engine(components, self._sim.engine)
+
+    def _rebuild(self, free: frozenset[str]) -> None:
+        """Another set of free bodies in the structure; everything else goes on as it is."""
+        engine, arm, clutch, were_free = self.engine, self.arm.save(), self._clutch.save(), self._free
+        self.cameras.close()
+        self._assemble(free)
+        self.engine.adopt(engine)
+        self.arm.load(arm)
+        self._clutch.rejoin(clutch, were_free)
+
+    def _unbake(self, bricks: Sequence[str]) -> None:
+        free = supported(with_all_above(bricks, self._pairs), self._pairs)
+        stuck = sorted(set(bricks) - free)
+        if stuck:
+            raise RefusedError(
+                f"{stuck[0]} can't come off: no studs below hold it", where=f"task {self.task.id}"
+            )
+        if self._sim.bricks.baked == "always":
+            raise RefusedError(
+                f"{bricks[0]} is baked into the world", where="bricks.baked: always",
+                fix="set bricks.baked to auto or never in config/sim.yaml",
+            )  # fmt: skip
+        self._rebuild(self._free | free)
+
+    def _loosen_gripped(self) -> None:
+        """A brick of the structure that the gripper took hold of must be able to come off."""
+        gripped = [
+            brick for brick in supported(self._scene, self._pairs)
+            if brick not in self._free and self.is_held(brick)
+        ]  # fmt: skip
+        if gripped:
+            self._unbake(gripped)
 
     def _rgba(self, code: int) -> Rgba:
         colour = self._catalogue.colours.get(code)
@@ -197,35 +320,11 @@ class SimWorld:
 
     def _stud_bodies(self) -> list[StudBody]:
         plate = StudBody(GROUND, plate_studs(self.cell.plate), np.zeros((0, 3)), self.cell.plate.pose)
-        baked = [_stud_body(item, item.pose) for item in self._bricks.baked]
-        return [plate, *baked, *(_stud_body(item, None) for item in self._bricks.free)]
+        baked = [stud_body(item, item.pose) for item in self._bricks.baked]
+        return [plate, *baked, *(stud_body(item, None) for item in self._bricks.free)]
 
     def _layout(self, seed: int) -> dict[str, Pose]:
-        items = [LooseItem(item.id, item.geometry.bounds) for item in self._bricks.free]
-        targets = np.array([item.pose.position[:2] for item in self._bricks.free]).reshape(-1, 2)
+        items = [LooseItem(item.id, item.geometry.bounds) for item in self._loose.values()]
+        targets = np.array([item.pose.position[:2] for item in self._loose.values()]).reshape(-1, 2)
         rng = generator(seed, self.task.id, "layout")
         return lay_out(items, targets, self.cell.supply, self._sim.layout, rng)
-
-
-def _stud_body(item: BrickItem, fixed: Pose | None) -> StudBody:
-    geometry = item.geometry
-    return StudBody(item.id, _upright(geometry.studs), _upright(geometry.antistuds), fixed)
-
-
-def _upright(connectors: Connectors) -> FloatArray:
-    """(n, 3) positions of those connectors whose axis is +z."""
-    positions: FloatArray = connectors.positions[connectors.axes[:, 2] > _UP]
-    return positions
-
-
-def _baked_connections(task: Task) -> tuple[tuple[str, str], ...]:
-    """Pairs (upper, lower) within the initial structure; which of two is the upper one, their height tells."""
-    height = {brick.id: float(brick.pose.position[2]) for brick in task.scene}
-    height[GROUND] = -np.inf
-    pairs = {
-        (brick.id, other)
-        for brick in task.scene
-        for other in brick.connections
-        if other in height and height[other] < height[brick.id]
-    }
-    return tuple(sorted(pairs))

@@ -154,7 +154,8 @@ class IsaacClutch:
         main = min(found, key=lambda lower: (-found[lower].studs, found[lower].error_xy_m))
         supports = {main: found[main]}
         snapped = self._pose(main) @ found[main].snapped
-        for lower in self._near.of(body, snapped, self._pose):
+        origins = np.array([self._poses[other.id].position for other in self._near.free]).reshape(-1, 3)
+        for lower in self._near.of(body, snapped, origins, self._pose):
             # What the snapped brick also sits on: its studs coincide already.
             exact = self._fit(body, snapped, lower) if lower != main else None
             if exact is not None and exact.is_exact:

@@ -44,11 +44,22 @@ class SceneCameraConfig(Config, frozen=True):
 
     Attributes:
         horizontal_aperture: in the unit of the focal length that follows from it.
+        frames_per_picture: frames drawn before a picture is read.
+        warm_up_frames: most frames waited for the first picture.
     """
 
     horizontal_aperture: float
     clipping_range_m: tuple[float, float]
     annotators: AnnotatorConfig
+    frames_per_picture: int
+    warm_up_frames: int
+
+
+class BridgeConfig(Config, frozen=True):
+    """Isaac Sim's own ROS 2 publishers (see bridge.py)."""
+
+    enabled: bool
+    namespace: str
 
 
 class LightConfig(Config, frozen=True):
@@ -90,6 +101,7 @@ class IsaacConfig(Config, frozen=True):
     physics: PhysicsConfig
     drive: DriveConfig
     camera: SceneCameraConfig
+    bridge: BridgeConfig
     lights: tuple[LightConfig, ...]
     dome_intensity: float
     surface: SurfaceConfig

@@ -7,20 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from jarvis_bricks.catalogue import PartCatalogue
-from jarvis_bricks.geometry import Connectors
 from jarvis_core.cell import CellConfig, SupplyConfig
 from jarvis_core.errors import RefusedError
 from jarvis_core.objects import GROUND
-from jarvis_core.pose import FloatArray, Pose
+from jarvis_core.pose import Pose
 from jarvis_core.seeds import generator
 from jarvis_tasks.task import Task
 
-from jarvis_sim.bricks import BrickItem, plate_studs
+from jarvis_sim.bricks import BrickItem
 from jarvis_sim.config import LayoutConfig
 from jarvis_sim.connections import StudBody
 from jarvis_sim.layout import LooseItem, lay_out
-
-_UP = 0.999
+from jarvis_sim.structure import stud_body
+from jarvis_sim.tabletop import plate_studs
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,8 @@ class Placement:
     def stud_bodies(self, cell: CellConfig) -> list[StudBody]:
         """Plate and bricks as the stud clutch sees them."""
         plate = StudBody(GROUND, plate_studs(cell.plate), np.zeros((0, 3)), cell.plate.pose)
-        fixed = [_stud_body(item, item.pose) for item in self.fixed]
-        return [plate, *fixed, *(_stud_body(item, None) for item in self.loose)]
+        fixed = [stud_body(item, item.pose) for item in self.fixed]
+        return [plate, *fixed, *(stud_body(item, None) for item in self.loose)]
 
 
 def place(
@@ -80,13 +79,3 @@ def _layout(
     items = [LooseItem(item.id, item.geometry.bounds) for item in targets]
     places = np.array([item.pose.position[:2] for item in targets]).reshape(-1, 2)
     return lay_out(items, places, supply, layout, generator(seed, task.id, "layout"))
-
-
-def _stud_body(item: BrickItem, fixed: Pose | None) -> StudBody:
-    return StudBody(item.id, _upright(item.geometry.studs), _upright(item.geometry.antistuds), fixed)
-
-
-def _upright(connectors: Connectors) -> FloatArray:
-    """(n, 3) positions of those connectors whose axis is +z."""
-    positions: FloatArray = connectors.positions[connectors.axes[:, 2] > _UP]
-    return positions

@@ -110,6 +110,3 @@ class Simulator(Fasteners, Protocol):
 
     def is_running(self) -> bool:
         """Whether nobody has closed the window."""
-
-    def close(self) -> None:
-        """Let go of the scene."""

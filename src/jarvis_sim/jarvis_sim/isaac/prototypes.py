@@ -9,8 +9,9 @@ from jarvis_core.errors import MissingCapabilityError
 from jarvis_core.objects import Box
 from jarvis_core.pose import FloatArray, Pose
 
-from jarvis_sim.bricks import BrickItem, narrowed
+from jarvis_sim.bricks import BrickItem
 from jarvis_sim.isaac.config import PhysicsConfig, SurfaceConfig
+from jarvis_sim.shapes import narrowed
 
 try:
     from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdShade, Vt

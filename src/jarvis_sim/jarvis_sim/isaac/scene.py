@@ -30,11 +30,12 @@ from jarvis_core.objects import Box
 from jarvis_core.pose import Pose
 from jarvis_tasks.task import Task
 
-from jarvis_sim.bricks import BrickItem, plate_studs
+from jarvis_sim.bricks import BrickItem
 from jarvis_sim.config import BrickConfig, SimConfig
 from jarvis_sim.isaac.config import IsaacConfig, LightConfig
 from jarvis_sim.isaac.placement import Placement, place
 from jarvis_sim.isaac.prototypes import Prototypes, add_collider, add_material, identifier, linear, set_pose
+from jarvis_sim.tabletop import plate_studs
 
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdLux, UsdPhysics, UsdShade, Vt  # isort: skip - prototypes says if it is absent
 

@@ -27,7 +27,9 @@ class RigidPrimLike(Protocol):
 
     def get_world_poses(self, *, indices: Any = None) -> tuple[WarpArray, WarpArray]: ...
 
-    def set_world_poses(self, positions: Any = None, orientations: Any = None, *, indices: Any = None) -> None: ...
+    def set_world_poses(
+        self, positions: Any = None, orientations: Any = None, *, indices: Any = None
+    ) -> None: ...
 
     def set_velocities(
         self, linear_velocities: Any = None, angular_velocities: Any = None, *, indices: Any = None
@@ -49,7 +51,9 @@ class ArticulationLike(Protocol):
 
     def set_dof_positions(self, positions: Any, *, indices: Any = None, dof_indices: Any = None) -> None: ...
 
-    def set_dof_velocities(self, velocities: Any, *, indices: Any = None, dof_indices: Any = None) -> None: ...
+    def set_dof_velocities(
+        self, velocities: Any, *, indices: Any = None, dof_indices: Any = None
+    ) -> None: ...
 
     def set_dof_position_targets(
         self, positions: Any, *, indices: Any = None, dof_indices: Any = None
@@ -195,4 +199,6 @@ def picture(
         return None
     metres = distance.numpy().astype(np.float32)
     metres = metres.reshape(metres.shape[:2])
-    return np.ascontiguousarray(colours.numpy()[:, :, :3], np.uint8), np.where(np.isfinite(metres), metres, 0.0)
+    return np.ascontiguousarray(colours.numpy()[:, :, :3], np.uint8), np.where(
+        np.isfinite(metres), metres, 0.0
+    )

@@ -27,6 +27,7 @@ from jarvis_sim.isaac.clutch import IsaacClutch
 from jarvis_sim.isaac.config import IsaacConfig
 from jarvis_sim.isaac.placement import Placement, place
 from jarvis_sim.isaac.ports import Handles, Simulator, Touch
+from jarvis_sim.structure import scene_pairs
 from jarvis_sim.world import OVERVIEW_CAMERA, TOP_CAMERA
 
 #: Time in which bricks come to rest before they are weighed.
@@ -52,6 +53,7 @@ class IsaacArm:
 
     def reset(self) -> None:
         """To the home position, open, at rest."""
+        self.time_s = 0.0
         width = self.robot.config.gripper.max_width_m
         self._positions = np.array([*self.robot.config.home_rad, width / 2, width / 2])
         self._simulator.place_dofs(self._positions)
@@ -135,6 +137,7 @@ class IsaacWorld:
         self._every = max(1, round(sim.clutch.sample_s / self._dt))
         self._frame_every = max(1, round(isaac.render_every_s / self._dt))
         self._touches: list[Touch] = []
+        self._folder = tempfile.TemporaryDirectory(prefix="jarvis-isaac-")
         self.arm = IsaacArm(robot, sim, self._dt, simulator)
         cameras = {TOP_CAMERA: cell.top_camera, OVERVIEW_CAMERA: cell.overview_camera}
         self.cameras = IsaacCameras(cameras, simulator, lambda: self.time_s)
@@ -142,7 +145,7 @@ class IsaacWorld:
         bodies = self._placement.stud_bodies(cell)
         self._clutch = IsaacClutch(bodies, sim.clutch, simulator, self.is_held)
         self._fixed = [ObjectState(item.id, item.pose) for item in self._placement.fixed]
-        self._stack = _stack(task)
+        self._stack = scene_pairs(task)
         self._start()
         self._weigh()
         self._start()
@@ -204,37 +207,40 @@ class IsaacWorld:
         return {links.left_finger, links.right_finger} <= touched
 
     def close(self) -> None:
-        """Let go of the scene."""
-        self._simulator.close()
+        """Take the scene's file away; the simulator keeps what it has open."""
+        self._folder.cleanup()
 
     def _open(self, seed: int) -> Placement:
-        with tempfile.TemporaryDirectory(prefix="jarvis-isaac-") as folder:
-            file = Path(folder) / "cell.usda"
-            placement = scene.write_scene(
-                file, self.task, self.cell, self._sim, self._isaac, self._catalogue, seed,
-                robot_usd=self._simulator.robot_address(),
-            )  # fmt: skip
-            paths = scene.brick_paths(placement)
-            config = self.arm.robot.config
-            handles = Handles(
-                dofs=(*config.arm_joints, *config.finger_joints),
-                bricks={item.id: paths[item.id] for item in placement.loose},
-                others={paths[item.id]: item.id for item in placement.fixed} | {str(scene.PLATE): GROUND},
-                fixed={item.id: item.pose for item in placement.fixed} | {GROUND: self.cell.plate.pose},
-                cameras={
-                    TOP_CAMERA: (self.cell.top_camera.width, self.cell.top_camera.height),
-                    OVERVIEW_CAMERA: (self.cell.overview_camera.width, self.cell.overview_camera.height),
-                },
-            )
-            self._simulator.open(file, handles)
+        file = Path(self._folder.name) / "cell.usda"
+        placement = scene.write_scene(
+            file, self.task, self.cell, self._sim, self._isaac, self._catalogue, seed,
+            robot_usd=self._simulator.robot_address(),
+        )  # fmt: skip
+        paths = scene.brick_paths(placement)
+        config, top, overview = self.arm.robot.config, self.cell.top_camera, self.cell.overview_camera
+        handles = Handles(
+            dofs=(*config.arm_joints, *config.finger_joints),
+            bricks={item.id: paths[item.id] for item in placement.loose},
+            others={paths[item.id]: item.id for item in placement.fixed} | {str(scene.PLATE): GROUND},
+            fixed={item.id: item.pose for item in placement.fixed} | {GROUND: self.cell.plate.pose},
+            cameras={
+                TOP_CAMERA: (top.width, top.height),
+                OVERVIEW_CAMERA: (overview.width, overview.height),
+            },
+        )
+        self._simulator.open(file, handles)
         return placement
 
     def _start(self) -> None:
         """Everything at its initial place."""
         self._clutch.reset()
-        self._simulator.place({item.id: item.pose for item in self._placement.loose})
+        places = {item.id: item.pose for item in self._placement.loose}
+        self.arm.reset()
+        self._simulator.place(places)
+        # What is drawn follows the physics with a step; the bricks then stand exactly where they should.
+        self._simulator.step()
+        self._simulator.place(places)
         self._steps, self._touches = 0, []
-        self.arm.time_s = 0.0
         self.arm.reset()
 
     def _sample(self) -> None:
@@ -265,19 +271,4 @@ def _rigid(item: BrickItem, state: ObjectState, *, fixed: bool) -> RigidObject:
         boxes=item.geometry.boxes,
         held=state.held,
         fixed=fixed,
-    )
-
-
-def _stack(task: Task) -> tuple[tuple[str, str], ...]:
-    """Pairs (upper, lower) within the initial structure; which of two is the upper one, their height tells."""
-    height = {brick.id: float(brick.pose.position[2]) for brick in task.scene} | {GROUND: -math.inf}
-    return tuple(
-        sorted(
-            {
-                (brick.id, other)
-                for brick in task.scene
-                for other in brick.connections
-                if other in height and height[other] < height[brick.id]
-            }
-        )
     )

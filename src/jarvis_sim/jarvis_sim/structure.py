@@ -1,0 +1,59 @@
+"""The structure that stands at the start: who rests on whom, and which of its bricks may be free bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from jarvis_bricks.geometry import Connectors
+from jarvis_core.objects import GROUND
+from jarvis_core.pose import FloatArray, Pose
+from jarvis_tasks.task import Task
+
+from jarvis_sim.bricks import BrickItem
+from jarvis_sim.connections import StudBody
+
+_UP = 0.999
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+def scene_pairs(task: Task) -> Pairs:
+    """Pairs (upper, lower) within the initial structure; which of two is the upper one, their height tells."""
+    height = {brick.id: float(brick.pose.position[2]) for brick in task.scene}
+    height[GROUND] = -np.inf
+    pairs = {
+        (brick.id, other)
+        for brick in task.scene
+        for other in brick.connections
+        if other in height and height[other] < height[brick.id]
+    }
+    return tuple(sorted(pairs))
+
+
+def with_all_above(bricks: Iterable[str], pairs: Pairs) -> frozenset[str]:
+    """The bricks, and everything that rests on them: what comes off or stays with them."""
+    found = set(bricks)
+    while True:
+        more = {upper for upper, lower in pairs if lower in found} - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def supported(bricks: Iterable[str], pairs: Pairs) -> frozenset[str]:
+    """Those that something below holds; the others (on their side, hung from above) have to stay fixed."""
+    uppers = {upper for upper, _ in pairs}
+    return frozenset(brick for brick in bricks if brick in uppers)
+
+
+def stud_body(item: BrickItem, fixed: Pose | None) -> StudBody:
+    """What the clutch needs to know of a brick; ``fixed`` is where a baked one stands, ``world``."""
+    geometry = item.geometry
+    return StudBody(item.id, _upright(geometry.studs), _upright(geometry.antistuds), fixed)
+
+
+def _upright(connectors: Connectors) -> FloatArray:
+    """(n, 3) positions of those connectors whose axis is +z."""
+    positions: FloatArray = connectors.positions[connectors.axes[:, 2] > _UP]
+    return positions
