@@ -13,6 +13,7 @@ import pytest
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
+from jarvis_core.errors import RefusedError
 from jarvis_core.motion import Cancellation, JointTrajectory
 from jarvis_core.objects import GROUND
 from jarvis_core.pose import FloatArray, Pose
@@ -102,7 +103,7 @@ class StandIn:
         return dict(self.bricks)
 
     def place(self, poses: dict[str, Pose]) -> None:
-        self.bricks = dict(poses)
+        self.bricks |= poses
 
     def touches(self) -> Sequence[Touch]:
         lying = [
@@ -234,6 +235,19 @@ def test_a_pressed_brick_is_fastened_and_freed_by_a_reset() -> None:
     assert world.state().objects != make(StandIn(), 4).state().objects
 
 
+def test_a_loose_brick_can_be_put_elsewhere_but_not_a_connected_one() -> None:
+    simulator = StandIn()
+    world = make(simulator)
+    there = Pose((0.4, -0.2, 0.0096))
+    world.move("b1", there)
+    assert {o.id: o.pose for o in world.state().objects}["b1"] == there
+    simulator.bricks["b1"] = CELL.plate.pose @ Pose((0.0, 0.08, 0.0096))
+    simulator.extra = [Touch("b1", GROUND, np.array([0.0, 0.0, 20.0]))]
+    world.advance(0.2)
+    with pytest.raises(RefusedError, match="connected"):
+        world.move("b1", there)
+
+
 def test_contacts_that_do_not_carry_the_bricks_are_an_error() -> None:
     for wrong in (-9.81, 0.0, 9.81 * 0.002):
         with pytest.raises(WorldError, match="carry"):
@@ -251,7 +265,6 @@ def warp(values: Any) -> WarpArray:
     """An array as Warp gives it."""
     array = create_autospec(WarpArray, instance=True)
     array.numpy.return_value = np.array(values)
-    array.__getitem__ = lambda _, rows: np.array(values)[rows]
     return array
 
 
@@ -282,6 +295,11 @@ class TestViews:
         np.testing.assert_allclose(positions, [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]])
         np.testing.assert_allclose(np.abs(orientations[0]), 0.5)
         np.testing.assert_allclose(orientations[1], [1.0, 0.0, 0.0, 0.0])
+        assert prim.set_world_poses.call_args.kwargs["indices"] == [0, 1]
+        view.place({"b": Pose((0.1, 0.2, 0.3))})
+        np.testing.assert_allclose(prim.set_world_poses.call_args.args[0], [[0.1, 0.2, 0.3]])
+        assert prim.set_world_poses.call_args.kwargs["indices"] == [1]
+        view.place(poses)
         linear, angular = prim.set_velocities.call_args.args
         assert not linear.any()
         assert not angular.any()

@@ -15,7 +15,8 @@ from jarvis_core.errors import JarvisError
 from jarvis_sim.config import SimConfig
 from jarvis_sim.isaac.config import IsaacConfig
 
-BRIDGE_EXTENSION = "isaacsim.ros2.bridge"
+#: The first brings rclpy along where no ROS 2 is sourced; the others are not part of every experience.
+EXTENSIONS = ("isaacsim.ros2.bridge", "isaacsim.sensors.experimental.rtx", "isaacsim.sensors.physics.nodes")
 
 
 def main() -> int:
@@ -47,8 +48,11 @@ def _serve(app: object, config: IsaacConfig, sim: SimConfig) -> int:
     """Everything below can only be imported while the application runs."""
     import isaacsim.core.experimental.utils.app as app_utils
 
-    if not app_utils.enable_extension(BRIDGE_EXTENSION):
-        print(f"error: Isaac Sim has no extension {BRIDGE_EXTENSION}", file=sys.stderr)
+    absent = [name for name in EXTENSIONS if not app_utils.enable_extension(name)]
+    if absent:
+        print(
+            f"error: this Isaac Sim has no extension {', '.join(absent)} - use Isaac Sim 6", file=sys.stderr
+        )
         return 2
     try:
         from jarvis_sim.isaac.api import IsaacSimulator

@@ -113,12 +113,14 @@ class BrickView:
         }
 
     def place(self, poses: Mapping[str, Pose]) -> None:
-        """Put all bricks somewhere at once, at rest."""
-        positions = np.array([poses[name].position for name in self._ids], np.float32)
-        quaternions = np.array([poses[name].quaternion[[3, 0, 1, 2]] for name in self._ids], np.float32)
-        self._prim.set_world_poses(positions, quaternions)
+        """Put bricks somewhere at once, at rest; the others stay where they are."""
+        indices = [number for number, name in enumerate(self._ids) if name in poses]
+        placed = [poses[self._ids[number]] for number in indices]
+        positions = np.array([pose.position for pose in placed], np.float32)
+        quaternions = np.array([pose.quaternion[[3, 0, 1, 2]] for pose in placed], np.float32)
+        self._prim.set_world_poses(positions, quaternions, indices=indices)
         rest = np.zeros_like(positions)
-        self._prim.set_velocities(rest, rest)
+        self._prim.set_velocities(rest, rest, indices=indices)
 
     def touches(self) -> list[Touch]:
         """Contact points of the last step. Normals are taken to point towards the brick that feels them."""

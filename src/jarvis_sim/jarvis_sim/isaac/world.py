@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_core.cell import CameraConfig, CellConfig
+from jarvis_core.errors import RefusedError
 from jarvis_core.objects import GROUND, ConnectionEvent, ObjectState, RigidObject, WorldState
 from jarvis_core.observation import CameraFrame, RobotState
-from jarvis_core.pose import FloatArray
+from jarvis_core.pose import FloatArray, Pose
 from jarvis_robot.model import RobotModel
 from jarvis_tasks.task import Task
 
@@ -205,6 +206,12 @@ class IsaacWorld:
         links = self._isaac.robot_links
         touched = {touch.other.rpartition("/")[2] for touch in self._touches if touch.brick == brick}
         return {links.left_finger, links.right_finger} <= touched
+
+    def move(self, brick: str, pose: Pose) -> None:
+        """Put a loose brick somewhere at once, at rest; it must not be connected."""
+        if any(brick in pair for pair in self._clutch.connections()):
+            raise RefusedError(f"{brick} is connected", fix="release it first")
+        self._simulator.place({brick: pose})
 
     def close(self) -> None:
         """Take the scene's file away; the simulator keeps what it has open."""
