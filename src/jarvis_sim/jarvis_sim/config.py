@@ -133,14 +133,23 @@ class GripperDriveConfig(Config, frozen=True):
 
 
 class LayoutConfig(Config, frozen=True):
-    """Search for a free place of each loose brick.
+    """How loose bricks lie at the start, and the search for a free place of each.
 
     Attributes:
+        kind: ``random``: upright, anywhere, turned at random. ``sorted``: in rows, by size and colour, none turned.
+            ``cluttered``: as random, but close together. ``hard``: as random, but some on a side or upside down.
+        clutter_clearance_m: between bounding circles when cluttered; less than fingers need.
+        hard_share: of the bricks that do not lie upright when hard.
+        distractors: number of further bricks that the task has no use for, of its own parts and colours.
         attempts: independent random starts.
         iterations: relaxation steps of one start.
         edge_m: free margin inside the supply region's border.
     """
 
+    kind: Literal["random", "sorted", "cluttered", "hard"]
+    clutter_clearance_m: float
+    hard_share: float
+    distractors: int
     attempts: int
     iterations: int
     edge_m: float
@@ -153,11 +162,30 @@ class CameraLooks(Config, frozen=True):
         shadows: cast shadows.
         supersample: rendered this many times larger and averaged down (colour only).
         people: also draws the room around the table, for pictures people look at.
+        depth_noise_m: standard deviation of depth at 1 m; it grows with the square of the distance, as in stereo and
+            structured-light cameras.
+        depth_edge_loss: share of the pixels beside a step in depth that have none.
     """
 
     shadows: bool
     supersample: int
     people: bool
+    depth_noise_m: float
+    depth_edge_loss: float
+
+
+class VaryConfig(Config, frozen=True):
+    """Largest change that a seed makes, drawn evenly from plus and minus this; 0 changes nothing.
+
+    Attributes:
+        light_deg: direction of each light, about two axes.
+        light_share: strength of each light, as a share of it.
+        colour: of table, plate and floor, added to each of red, green and blue.
+    """
+
+    light_deg: float
+    light_share: float
+    colour: float
 
 
 class LooksConfig(Config, frozen=True):
@@ -165,6 +193,7 @@ class LooksConfig(Config, frozen=True):
 
     Attributes:
         robot_detail: share of the triangles of the robot's visual meshes that are drawn.
+        vary: how much the seed changes of it.
     """
 
     table_rgb: tuple[float, float, float]
@@ -172,6 +201,7 @@ class LooksConfig(Config, frozen=True):
     floor_rgb: tuple[float, float, float]
     sky_rgb: tuple[float, float, float]
     robot_detail: float
+    vary: VaryConfig
     top_camera: CameraLooks
     overview_camera: CameraLooks
 

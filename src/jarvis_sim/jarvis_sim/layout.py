@@ -1,4 +1,4 @@
-"""Where loose bricks lie at the start: upright on the table, turned at random, with room for fingers.
+"""Where loose bricks lie at the start: at random with room for fingers, in rows, in a heap's footprint, or toppled.
 
 (task, seed) alone decides: the caller passes a generator seeded with both.
 """
@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
-from jarvis_core.cell import SupplyConfig
+from jarvis_core.cell import Region, SupplyConfig
 from jarvis_core.errors import RefusedError
 from jarvis_core.pose import FloatArray, Pose
 
@@ -20,25 +21,53 @@ _DECIMALS = 5
 _SLACK_M = 1e-4
 #: Equal circles can't fill more of a plane than this.
 _DENSEST = 0.9069
+#: Circles that are pushed apart fill this much of a plane easily.
+_HEAP_SHARE = 0.55
+#: Axis and angle of a quarter turn onto each side, and of the half turn onto the studs.
+_QUARTER = np.pi / 2
+_FALLS = (
+    ((1.0, 0.0, 0.0), _QUARTER), ((1.0, 0.0, 0.0), -_QUARTER), ((0.0, 1.0, 0.0), _QUARTER),
+    ((0.0, 1.0, 0.0), -_QUARTER), ((1.0, 0.0, 0.0), np.pi),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class LooseItem:
-    """One thing to lay out: its id, and (2, 3) bounds of its body in its own frame, z up."""
+    """One thing to lay out.
+
+    Attributes:
+        bounds: (2, 3) of its body in its own frame, turned.
+        turn: how it lies; the identity is upright, z up.
+        colour: equal ones lie side by side when sorted.
+    """
 
     id: str
     bounds: FloatArray
+    turn: Pose = Pose()  # noqa: RUF009 - poses are immutable
+    colour: int = 0
 
     @property
     def centre(self) -> FloatArray:
-        """(2,) middle of the body in its own frame."""
+        """(2,) middle of the footprint in its own frame, turned."""
         middle: FloatArray = self.bounds[:, :2].mean(axis=0)
         return middle
 
     @property
     def radius(self) -> float:
         """Of the bounding circle about the middle."""
-        return float(np.linalg.norm(self.bounds[1, :2] - self.bounds[0, :2])) / 2
+        return float(np.linalg.norm(self.half))
+
+    @property
+    def half(self) -> FloatArray:
+        """(2,) half the edges of the footprint."""
+        half: FloatArray = (self.bounds[1, :2] - self.bounds[0, :2]) / 2
+        return half
+
+    def middle(self, pose: Pose) -> FloatArray:
+        """(2,) middle of the footprint of the thing lying at ``pose``, ``world``."""
+        upright = pose @ self.turn.inverse()
+        middle: FloatArray = (upright @ np.array([*self.centre, 0.0]))[:2]
+        return middle
 
 
 def lay_out(
@@ -61,7 +90,15 @@ def lay_out(
     """
     if not items:
         return {}
+    if config.kind == "cluttered":
+        supply = msgspec.structs.replace(supply, clearance_m=config.clutter_clearance_m)
+    elif config.kind == "hard":
+        items = [_toppled(item, rng) if rng.random() < config.hard_share else item for item in items]
     _refuse_impossible(items, supply, config)
+    if config.kind == "sorted":
+        return _in_rows(items, targets, supply, config)
+    if config.kind == "cluttered":
+        supply = _heap(items, targets, supply)
     for _ in range(config.attempts):
         centres = _relaxed(items, targets, supply, config, rng)
         yaws = np.round(rng.uniform(-np.pi, np.pi, len(items)), 4)
@@ -77,7 +114,54 @@ def lay_out(
 def _pose(item: LooseItem, centre: FloatArray, yaw: float) -> Pose:
     turned = Pose.from_yaw((0.0, 0.0, 0.0), yaw)
     x, y = np.round(centre - (turned @ np.array([*item.centre, 0.0]))[:2], _DECIMALS).tolist()
-    return Pose((x, y, -float(item.bounds[0, 2])), turned.quaternion)
+    pose: Pose = Pose((x, y, -float(item.bounds[0, 2])), turned.quaternion) @ item.turn
+    return pose
+
+
+def _toppled(item: LooseItem, rng: np.random.Generator) -> LooseItem:
+    """On one of four sides, or upside down."""
+    axis, angle = _FALLS[int(rng.integers(len(_FALLS)))]
+    half = angle / 2
+    turn = Pose(quaternion=(*(np.sin(half) * np.array(axis)).tolist(), np.cos(half)))
+    corners = turn @ np.array(np.meshgrid(*item.bounds.T)).reshape(3, -1).T
+    bounds = np.round(np.array([corners.min(axis=0), corners.max(axis=0)]), 9)
+    return replace(item, bounds=bounds, turn=turn)
+
+
+def _in_rows(
+    items: Sequence[LooseItem], targets: FloatArray, supply: SupplyConfig, config: LayoutConfig
+) -> dict[str, Pose]:
+    """Largest first, equal colours side by side, row after row along y from the region's near edge."""
+    region, gap = supply.region, supply.clearance_m
+    order = sorted(items, key=lambda item: (-round(item.radius, 5), item.colour, item.id))
+    y_first, x_low = region.y[0] + config.edge_m, region.x[0] + config.edge_m
+    y, deepest, poses = y_first, 0.0, {}
+    for item in order:
+        width, depth = 2 * item.half[1], 2 * item.half[0]
+        if y + width > region.y[1] - config.edge_m:
+            y, x_low, deepest = y_first, x_low + deepest + gap, 0.0
+        centre = np.array([x_low + depth / 2, y + width / 2])
+        poses[item.id] = _pose(item, centre, 0.0)
+        y, deepest = y + width + gap, max(deepest, depth)
+        near = len(targets) and np.linalg.norm(poses[item.id].position[:2] - targets, axis=1).min()
+        if x_low + deepest > region.x[1] - config.edge_m or (
+            len(targets) and near < supply.target_distance_m
+        ):
+            raise _refusal(items, supply, "they can't lie in rows")
+    return poses
+
+
+def _heap(items: Sequence[LooseItem], targets: FloatArray, supply: SupplyConfig) -> SupplyConfig:
+    """The part of the region that the bricks just find room in, at its end away from the targets."""
+    x, y = supply.region.x, supply.region.y
+    largest = 2 * max(item.radius for item in items) + 2 * _SLACK_M
+    edge = max(float(np.sqrt(_needed_area(items, supply) / _HEAP_SHARE)), largest)
+    width, depth = min(edge, x[1] - x[0]), min(edge, y[1] - y[0])
+    middle = (x[0] + x[1]) / 2
+    below = not len(targets) or float(targets[:, 1].mean()) > (y[0] + y[1]) / 2
+    y_low = y[0] if below else y[1] - depth
+    region = Region(x=(middle - width / 2, middle + width / 2), y=(y_low, y_low + depth))
+    return msgspec.structs.replace(supply, region=region)
 
 
 def _relaxed(
@@ -131,7 +215,7 @@ def _is_free(
     supply: SupplyConfig,
     config: LayoutConfig,
 ) -> bool:
-    middles = np.array([(poses[item.id] @ np.array([*item.centre, 0.0]))[:2] for item in items])
+    middles = np.array([item.middle(poses[item.id]) for item in items])
     origins = np.array([poses[item.id].position[:2] for item in items])
     radii = np.array([item.radius for item in items])
     distance = np.linalg.norm(middles[:, None] - middles[None], axis=2)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import count, islice
 
+import msgspec
 import numpy as np
 from jarvis_bricks.geometry import Connectors
 from jarvis_core.objects import GROUND
 from jarvis_core.pose import FloatArray, Pose
-from jarvis_tasks.task import Task
+from jarvis_core.seeds import generator
+from jarvis_tasks.task import PlacedBrick, Task
 
 from jarvis_sim.bricks import BrickItem
 from jarvis_sim.connections import StudBody
@@ -29,6 +32,27 @@ def scene_pairs(task: Task) -> Pairs:
         if other in height and height[other] < height[brick.id]
     }
     return tuple(sorted(pairs))
+
+
+def distractors(task: Task, number: int) -> list[PlacedBrick]:
+    """Bricks that no target needs, ``x001`` and so on: the task's own parts in its own colours, mixed anew.
+
+    The task alone decides which; where they lie, the seed.
+    """
+    if not task.targets:
+        return []
+    rng = generator(0, task.id, "distractors")
+    bricks, taken = [*task.scene, *task.targets], {brick.id for brick in (*task.scene, *task.targets)}
+    names = (name for i in count(1) if (name := f"x{i:03d}") not in taken)
+    return [
+        msgspec.structs.replace(
+            task.targets[int(rng.integers(len(task.targets)))],
+            id=name,
+            colour=bricks[int(rng.integers(len(bricks)))].colour,
+            connections=(),
+        )
+        for name in islice(names, number)
+    ]
 
 
 def with_all_above(bricks: Iterable[str], pairs: Pairs) -> frozenset[str]:

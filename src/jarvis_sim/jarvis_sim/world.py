@@ -25,7 +25,7 @@ from jarvis_sim.engine import Component, Engine
 from jarvis_sim.layout import LooseItem, lay_out
 from jarvis_sim.perturb import Perturbations
 from jarvis_sim.shapes import Rgba
-from jarvis_sim.structure import scene_pairs, stud_body, supported, with_all_above
+from jarvis_sim.structure import distractors, scene_pairs, stud_body, supported, with_all_above
 from jarvis_sim.tabletop import Tabletop, plate_studs
 
 TOP_CAMERA, OVERVIEW_CAMERA = "top", "overview"
@@ -90,7 +90,8 @@ class SimWorld:
         )
         self.perturb = Perturbations(self)
         self._scene = {brick.id: self._item(brick) for brick in task.scene}
-        self._loose = {brick.id: self._loose_item(brick) for brick in task.targets}
+        wanted = (*task.targets, *distractors(task, sim.layout.distractors))
+        self._loose = {brick.id: self._loose_item(brick) for brick in wanted}
         self._places = self._layout(seed)
         self._assemble(self._free_at_start())
 
@@ -324,7 +325,9 @@ class SimWorld:
         return [plate, *baked, *(stud_body(item, None) for item in self._bricks.free)]
 
     def _layout(self, seed: int) -> dict[str, Pose]:
-        items = [LooseItem(item.id, item.geometry.bounds) for item in self._loose.values()]
-        targets = np.array([item.pose.position[:2] for item in self._loose.values()]).reshape(-1, 2)
+        items = [LooseItem(i.id, i.geometry.bounds, colour=i.colour) for i in self._loose.values()]
+        targets = np.array([self._loose[brick.id].pose.position[:2] for brick in self.task.targets]).reshape(
+            -1, 2
+        )
         rng = generator(seed, self.task.id, "layout")
         return lay_out(items, targets, self.cell.supply, self._sim.layout, rng)
