@@ -20,7 +20,7 @@ from jarvis_tasks.select import SegmentSearch, find_segments, place
 from jarvis_tasks.store import save_task
 from jarvis_tasks.task import Task
 
-from jarvis_cli import tasks_dataset, tasks_select, tasks_show, tasks_stats
+from jarvis_cli import tasks_dataset, tasks_generate, tasks_select, tasks_show, tasks_stats
 from jarvis_cli.limits import cell_limits, task_rules
 from jarvis_cli.parser import Commands, add_command, positive
 from jarvis_cli.progress import track
@@ -105,6 +105,7 @@ ADDED = (
     add_list,
     add_cut,
     tasks_show.add_show,
+    tasks_generate.add_generate,
     tasks_dataset.add_build,
     tasks_dataset.add_export,
     tasks_dataset.add_verify,
@@ -125,7 +126,7 @@ def run_models(options: argparse.Namespace) -> int:
     for name, path in shipped_models().items():
         model = read_model(str(path), None)
         print(
-            f"{name:8} {len(model.assembly.bricks):3} bricks {model.assembly.n_steps:3} steps  {model.assembly.title}"
+            f"{name:10} {len(model.assembly.bricks):3} bricks {model.assembly.n_steps:3} steps  {model.assembly.title}"
         )
     return 0
 

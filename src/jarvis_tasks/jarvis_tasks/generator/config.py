@@ -18,6 +18,7 @@ class GeneratorConfig(Config, frozen=True):
         author, licence: of the models' headers.
         step_bricks: a step has at most so many.
         attempts: how often a design that turns out to be impossible is drawn anew.
+        repeats: how many seeds in turn may give a design that was there before.
         plate_studs, height_plates: a model is no larger.
         fingers: the room that the order of building leaves for them.
     """
@@ -26,6 +27,7 @@ class GeneratorConfig(Config, frozen=True):
     licence: str
     step_bricks: Count
     attempts: Count
+    repeats: Count
     plate_studs: Count
     height_plates: Count
     fingers: FingerClearance

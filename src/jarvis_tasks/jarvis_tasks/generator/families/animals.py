@@ -153,8 +153,8 @@ def _family(grid: Grid) -> str:
     quadruped(grid, 1, 9, kind, dice.pick(kind.coats))
     grid.stage("Trees")
     for x in (-7, 20):
-        tree: Callable[..., None] = dice.pick((greenery.conifer, greenery.broadleaf))
-        tree(grid, x, dice.between(3, 7), 0)
+        trees: list[Callable[[Grid, int, int, int], None]] = [greenery.conifer, greenery.broadleaf]
+        dice.pick(trees)(grid, x, dice.between(3, 7), 0)
     grid.stage("Grass")
     grid.plate(4, 4, -7, -2, 0, GREEN)
     greenery.flower(grid, -6, -1, 1, dice.pick((RED, YELLOW, WHITE)))
@@ -221,7 +221,7 @@ def _head(grid: Grid, x: int, y: int, z: int, kind: Quadruped, coat: tuple[int, 
         grid.brick(1, 2, x + 1, y + 1, z + 4, body)
         lay(grid, "x", x, y, z + 7, [body] * 3, depth=4, kind="plate")
         z += 8
-        ears = ((x + 1, y), (x + 1, y + 3))
+        ears: tuple[tuple[int, int], ...] = ((x + 1, y), (x + 1, y + 3))
     else:
         grid.plate(4, 2, x, y + 1, z, body)
         grid.brick(2, 2, x, y + 1, z + 1, body)
