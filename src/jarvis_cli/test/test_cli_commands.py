@@ -19,7 +19,22 @@ from jarvis_sim.engine import WorldError
 from jarvis_sim.world import SimWorld
 from jarvis_tasks.store import load_manual, load_task
 
-MODELS = ("bridge", "duck", "house")
+MODELS = (
+    *(
+        "bakery",
+        "bridge",
+        "bus",
+        "castle",
+        "dinosaur",
+        "dog",
+        "duck",
+        "giraffe",
+        "house",
+        "lighthouse",
+        "locomotive",
+    ),
+    *("owl", "park", "piano", "robot", "rocket", "sailboat", "windmill"),
+)
 
 
 @pytest.fixture(scope="session")
