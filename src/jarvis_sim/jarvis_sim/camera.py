@@ -13,6 +13,8 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +28,7 @@ from jarvis_core.observation import CameraFrame
 from jarvis_core.pose import FloatArray, Pose
 
 from jarvis_sim.config import CameraLooks
+from jarvis_sim.depth_noise import noisy
 from jarvis_sim.engine import Engine, PassiveComponent
 from jarvis_sim.shapes import LOOKS_GROUP, SCENERY_GROUP, to_mujoco
 
@@ -86,13 +89,39 @@ def camera_pose(config: CameraConfig) -> Pose:
     return Pose.from_rotation(eye, np.column_stack([right, np.cross(forward, right), forward]))
 
 
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """Which thing each pixel shows.
+
+    Attributes:
+        index: (height, width) int32 into ``names``; -1: none of them.
+    """
+
+    index: npt.NDArray[np.int32]
+    names: tuple[str, ...]
+
+    def mask(self, name: str) -> npt.NDArray[np.bool_]:
+        """(height, width) where a thing is seen; raises ValueError for a name that is not among them."""
+        mask: npt.NDArray[np.bool_] = self.index == self.names.index(name)
+        return mask
+
+
 class Cameras(PassiveComponent):
-    """The cameras of a cell, by name."""
+    """The cameras of a cell, by name.
+
+    Args:
+        noise: gives the generator of a camera's depth noise for the present moment.
+    """
 
     name = "cameras"
 
-    def __init__(self, cameras: dict[str, tuple[CameraConfig, CameraLooks]]) -> None:
+    def __init__(
+        self,
+        cameras: dict[str, tuple[CameraConfig, CameraLooks]],
+        noise: Callable[[str], np.random.Generator],
+    ) -> None:
         self._cameras = dict(cameras)
+        self._noise = noise
         self._renderer: _Renderer | None = None
 
     def build(self, spec: mujoco.MjSpec) -> None:
@@ -125,10 +154,13 @@ class Cameras(PassiveComponent):
         self._renderer = self._renderer or _Renderer(self._engine)
         self._engine.sync()
         self._renderer.look(name, looks)
+        rgb, depth = self._renderer.colour(config, looks), self._renderer.depth(config)
+        if looks.depth_noise_m > 0.0 or looks.depth_edge_loss > 0.0:
+            depth = noisy(depth, looks, self._noise(name))
         return CameraFrame(
             time_s=self._engine.time_s,
-            rgb=self._renderer.colour(config, looks),
-            depth_m=self._renderer.depth(config),
+            rgb=rgb,
+            depth_m=depth,
             intrinsics=config.intrinsics(),
             pose=camera_pose(config),
         )
@@ -140,6 +172,23 @@ class Cameras(PassiveComponent):
         self._engine.sync()
         self._renderer.look(name, looks)
         return self._renderer.colour(config, looks)
+
+    def segmentation(self, name: str, things: Mapping[int, str]) -> Segmentation:
+        """What each pixel shows; errors as ``capture``.
+
+        Args:
+            things: names to tell apart, by what ``Engine.owners`` calls them; all else is background.
+        """
+        config, looks = self._cameras[name]
+        self._renderer = self._renderer or _Renderer(self._engine)
+        self._engine.sync()
+        self._renderer.look(name, looks)
+        geoms = self._renderer.geoms(config)
+        numbers = list(things)
+        index = np.full(self._engine.model.ngeom + 1, -1, np.int32)
+        of_geoms = {number: k for k, number in enumerate(numbers)}
+        index[:-1] = [of_geoms.get(owner, -1) for owner in self._engine.owners.tolist()]
+        return Segmentation(index[geoms], tuple(things[number] for number in numbers))
 
     def close(self) -> None:
         """Give the GL context back; call it from the thread that took pictures."""
@@ -226,6 +275,27 @@ class _Renderer:
         mujoco.mjr_readPixels(None, buffer, rect, self._context)
         flags[:] = saved
         return self._metres(buffer[::-1].astype(np.float64))
+
+    def geoms(self, config: CameraConfig) -> npt.NDArray[np.int32]:
+        """(height, width) index of the geom that each pixel shows; -1 where nothing is."""
+        flags = self._scene.flags
+        saved = flags.copy()
+        flags[:] = 0
+        flags[mujoco.mjtRndFlag.mjRND_CULL_FACE] = 1
+        flags[mujoco.mjtRndFlag.mjRND_SEGMENT] = flags[mujoco.mjtRndFlag.mjRND_IDCOLOR] = 1
+        image = np.empty((config.height, config.width, 3), np.uint8)
+        rect = mujoco.MjrRect(0, 0, config.width, config.height)
+        mujoco.mjr_render(rect, self._scene, self._context)
+        mujoco.mjr_readPixels(image, None, rect, self._context)
+        flags[:] = saved
+        drawn = self._scene.geoms[: self._scene.ngeom]
+        index = np.full(len(drawn) + 1, -1, np.int32)
+        for geom in drawn:
+            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM:
+                index[geom.segid + 1] = geom.objid
+        # A pixel's colour is the drawn geom's number plus one, the lowest byte in red.
+        numbers = image[::-1].astype(np.int32) @ np.array([1, 1 << 8, 1 << 16], np.int32)
+        return index[np.minimum(numbers, len(drawn))]
 
     def _metres(self, reversed_depth: FloatArray) -> npt.NDArray[np.float32]:
         """Undo the projection. Reversed depth d of distance z: d = near (far - z) / (z (far - near))."""

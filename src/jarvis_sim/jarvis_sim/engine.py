@@ -28,8 +28,11 @@ _log = logging.getLogger(__name__)
 
 #: Everything that decides how the simulation goes on, but for the parts of the model that change as it runs.
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
-#: Arrays of the model that components may change while it runs: ends and frames of equality constraints, weight.
-_RUNTIME_MODEL = ("eq_obj1id", "eq_obj2id", "eq_data", "body_gravcomp")
+#: Arrays of the model that components may change while it runs: ends and frames of equality constraints, weight,
+#: lights and colours.
+_RUNTIME_MODEL = (
+    "eq_obj1id", "eq_obj2id", "eq_data", "body_gravcomp", "light_dir", "light_diffuse", "mat_rgba",
+)  # fmt: skip
 _SNAPSHOT_VERSION = 2
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import mujoco
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +11,7 @@ from jarvis_bricks.geometry import STUD_HEIGHT_M, STUD_PITCH_M, STUD_RADIUS_M
 from jarvis_core.cell import CellConfig, PlateConfig
 from jarvis_core.objects import GROUND, Box
 from jarvis_core.pose import FloatArray, Pose
+from scipy.spatial.transform import Rotation
 
 from jarvis_sim.config import ContactConfig, LooksConfig
 from jarvis_sim.engine import Engine, PassiveComponent
@@ -22,11 +25,22 @@ _STUD_SIDES = 8
 
 
 class Tabletop(PassiveComponent):
-    """Table, plate and the room around them. The plate is the body named GROUND; its frame is frame ``plate``."""
+    """Table, plate and the room around them. The plate is the body named GROUND; its frame is frame ``plate``.
+
+    Args:
+        variation: gives the generator that decides, at each reset, what ``looks.vary`` leaves to the seed.
+    """
 
     name = "tabletop"
 
-    def __init__(self, cell: CellConfig, contact: ContactConfig, looks: LooksConfig) -> None:
+    def __init__(
+        self,
+        cell: CellConfig,
+        contact: ContactConfig,
+        looks: LooksConfig,
+        variation: Callable[[], np.random.Generator],
+    ) -> None:
+        self._variation = variation
         self._cell = cell
         self._contact = contact
         self._looks = looks
@@ -56,7 +70,19 @@ class Tabletop(PassiveComponent):
         )  # fmt: skip
 
     def bind(self, engine: Engine) -> None:
-        """Nothing moves here."""
+        self._engine = engine
+
+    def reset(self) -> None:
+        """Change lights and colours as far as the seed may; the engine put back the configured ones."""
+        vary, model, rng = self._looks.vary, self._engine.model, self._variation()
+        tilt = np.radians(vary.light_deg)
+        for light in range(model.nlight):
+            turn = Rotation.from_euler("xy", rng.uniform(-tilt, tilt, 2))
+            model.light_dir[light] = turn.apply(model.light_dir[light])
+            model.light_diffuse[light] *= 1.0 + rng.uniform(-vary.light_share, vary.light_share)
+        for name in ("table", GROUND, "floor"):
+            rgba = model.mat_rgba[model.material(name).id]
+            rgba[:3] = np.clip(rgba[:3] + rng.uniform(-vary.colour, vary.colour, 3), 0.0, 1.0)
 
 
 def plate_studs(plate: PlateConfig) -> FloatArray:

@@ -17,7 +17,7 @@ from jarvis_tasks.task import PlacedBrick, Task
 
 from jarvis_sim.arm import Arm
 from jarvis_sim.bricks import BrickItem, Bricks
-from jarvis_sim.camera import Cameras
+from jarvis_sim.camera import Cameras, Segmentation
 from jarvis_sim.clutch import Clutch
 from jarvis_sim.config import SimConfig
 from jarvis_sim.connections import StudBody
@@ -76,7 +76,6 @@ class SimWorld:
         self._sim = sim
         self._catalogue = catalogue
         robot = robot or RobotModel.load(cell.robot)
-        self._seed = seed
         self._pairs = scene_pairs(task)
         self._scene_ids = frozenset(brick.id for brick in task.scene)
         self.arm = Arm(
@@ -86,7 +85,8 @@ class SimWorld:
             {
                 TOP_CAMERA: (cell.top_camera, sim.looks.top_camera),
                 OVERVIEW_CAMERA: (cell.overview_camera, sim.looks.overview_camera),
-            }
+            },
+            lambda camera: self._stream("depth", camera, str(self.engine.steps)),
         )
         self.perturb = Perturbations(self)
         self._scene = {brick.id: self._item(brick) for brick in task.scene}
@@ -168,6 +168,15 @@ class SimWorld:
             for item in self._items()
             if not self._bricks.is_away(item.id)
         )
+
+    def segmentation(self, camera: str) -> Segmentation:
+        """Which brick each pixel shows: ground truth, for evaluators only.
+
+        Raises:
+            MissingCapabilityError: there is no OpenGL on this machine.
+        """
+        numbers = {number: brick for brick, number in self._bricks.bodies.items()}
+        return self.cameras.segmentation(camera, numbers)
 
     def events(self) -> tuple[ConnectionEvent, ...]:
         """All connection events since the reset."""
@@ -274,7 +283,7 @@ class SimWorld:
             self._stud_bodies(), self._sim.clutch, self._bricks.bodies, self.is_held, joined
         )
         components: list[Component] = [
-            Tabletop(self.cell, self._sim.bricks.contact, self._sim.looks),
+            Tabletop(self.cell, self._sim.bricks.contact, self._sim.looks, lambda: self._stream("looks")),
             self._bricks,
             self.arm,
             self._clutch,
@@ -329,5 +338,9 @@ class SimWorld:
         targets = np.array([self._loose[brick.id].pose.position[:2] for brick in self.task.targets]).reshape(
             -1, 2
         )
-        rng = generator(seed, self.task.id, "layout")
-        return lay_out(items, targets, self.cell.supply, self._sim.layout, rng)
+        self._seed = seed
+        return lay_out(items, targets, self.cell.supply, self._sim.layout, self._stream("layout"))
+
+    def _stream(self, *names: str) -> np.random.Generator:
+        """Random numbers of one kind, decided by the task and the seed of the last reset."""
+        return generator(self._seed, self.task.id, *names)

@@ -12,6 +12,7 @@ from jarvis_core.cell import CellConfig
 from jarvis_core.errors import JarvisError, MissingCapabilityError
 from jarvis_core.observation import CameraFrame
 from jarvis_core.pose import FloatArray, Pose
+from jarvis_sim.config import SimConfig, VaryConfig
 from jarvis_sim.robot import SimCamera
 from jarvis_sim.world import SimWorld
 from jarvis_tasks.task import PlacedBrick
@@ -151,3 +152,53 @@ def test_without_opengl_the_error_names_the_packages(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(subprocess, "run", broken)
     with pytest.raises(MissingCapabilityError, match=r"egl: ImportError: no libEGL.*libegl1 .*libosmesa6"):
         camera.probe_gl.__wrapped__()
+
+
+def test_segmentation_tells_bricks_apart(world: SimWorld) -> None:
+    seen = world.segmentation("top")
+    frame = SimCamera(world).capture()
+    assert seen.index.shape == (480, 640)
+    for brick in ("a", "s"):
+        (u, v), _ = project(frame, next(o.pose for o in world.state().objects if o.id == brick).position)
+        assert seen.mask(brick)[round(v), round(u)]
+        # Both are red and nothing else is: what is red but for the edges is one of them.
+        assert reddish(frame)[seen.mask(brick)].mean() > 0.8
+    assert 0.5 < reddish(frame).sum() / (seen.index >= 0).sum() < 1.2
+    assert seen.index[5, 5] == -1
+
+
+def test_depth_noise_is_as_large_as_configured_and_decided_by_seed_and_time(
+    make_world: MakeWorld, place: Place, sim: SimConfig, world: SimWorld
+) -> None:
+    top = msgspec.structs.replace(sim.looks.top_camera, depth_noise_m=0.002, depth_edge_loss=0.5)
+    noisy = msgspec.structs.replace(sim, looks=msgspec.structs.replace(sim.looks, top_camera=top))
+    other = make_world([place("a", "3001")], [place("s", "3001", 4, -3)], config=noisy)
+    true, first, again = (SimCamera(w).capture().depth_m for w in (world, other, other))
+    assert np.array_equal(first, again)
+    kept = first > 0
+    error = (first - true)[kept] / true[kept] ** 2
+    assert error.std() == pytest.approx(0.002, rel=0.05)
+    assert abs(error.mean()) < 1e-4
+    assert 0.001 < (~kept & (true > 0)).mean() < 0.3
+    other.step()
+    assert not np.array_equal(SimCamera(other).capture().depth_m, first)
+    other.close()
+
+
+def test_the_seed_changes_lights_and_colours_within_their_range(
+    make_world: MakeWorld, place: Place, sim: SimConfig
+) -> None:
+    vary = VaryConfig(light_deg=20.0, light_share=0.3, colour=0.1)
+    varied = msgspec.structs.replace(sim, looks=msgspec.structs.replace(sim.looks, vary=vary))
+    world = make_world([place("a", "3001")], config=varied, seed=1)
+    saved, seen = world.snapshot(), []
+    for seed in (1, 2, 1):
+        world.reset(seed)
+        model = world.engine.model
+        table = model.mat_rgba[model.material("table").id][:3].copy()
+        assert np.abs(table - sim.looks.table_rgb).max() <= 0.1 + 1e-6
+        seen.append((table.tolist(), model.light_dir.tolist()))
+    assert seen[0] == seen[2] != seen[1]
+    world.reset(2)
+    world.restore(saved)
+    assert world.engine.model.light_dir.tolist() == seen[0][1]
