@@ -57,7 +57,7 @@ def _package_hash(layout: Layout, package: Path) -> str:
     parts += sorted(_installed_names(package))
     if package.name == BRINGUP:
         for folder in BRINGUP_FOLDERS:
-            parts += sorted(_installed_names(layout.root / folder))
+            parts += sorted(_installed_names(layout.root / folder, python=True))
     return digest(parts)
 
 
@@ -67,13 +67,14 @@ def _files_that_need_a_build(package: Path) -> Iterator[Path]:
         yield from sorted((package / folder).glob("*"))
 
 
-def _installed_names(folder: Path) -> Iterator[str]:
-    """Names of the files below `folder` that are not Python: those are linked one by one at build time."""
+def _installed_names(folder: Path, *, python: bool = False) -> Iterator[str]:
+    """Names of the files below `folder` that are linked one by one at build time: Python only where asked for."""
     for current, folders, files in os.walk(folder):
         folders[:] = [
             name for name in folders if name not in NOT_INSTALLED and not name.endswith(".egg-info")
         ]
-        yield from (os.path.join(current, name) for name in files if not name.endswith((".py", ".pyc")))
+        left_out = (".pyc",) if python else (".py", ".pyc")
+        yield from (os.path.join(current, name) for name in files if not name.endswith(left_out))
 
 
 def is_built(layout: Layout, choice: RosChoice) -> bool:

@@ -57,6 +57,7 @@ def test_what_is_live_needs_no_build(layout: Layout, name: str) -> None:
         ("src/words/CMakeLists.txt", "words"),
         ("config/new.yaml", "jarvis_bringup"),
         ("launch/new.launch.xml", "jarvis_bringup"),
+        ("launch/new.launch.py", "jarvis_bringup"),
         ("colcon.meta", "workspace"),
         ("requirements/rosidl.txt", "workspace"),
     ],
