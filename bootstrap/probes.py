@@ -173,6 +173,9 @@ def graphics_card() -> Finding:
 
 def isaac_sim(venv: Venv, env: Mapping[str, str]) -> Finding:
     """An Isaac Sim, by the usual variable, in the usual folders, or in the project's environment."""
+    named = env.get("ISAACSIM_PYTHON", "")
+    if named and shutil.which(named):
+        return Finding("Isaac Sim", State.OK, f"{named} (docs/isaac-sim.md says what is tested)")
     folders = [env.get("ISAAC_SIM_PATH", ""), str(Path.home() / "isaacsim"), "/isaac-sim"]
     for folder in filter(None, folders):
         if (Path(folder) / "isaac-sim.sh").exists():
@@ -180,8 +183,9 @@ def isaac_sim(venv: Venv, env: Mapping[str, str]) -> Finding:
     works, said = venv.run("import importlib.metadata as m; print(m.version('isaacsim'))")
     if works:
         return Finding("Isaac Sim", State.OK, f"isaacsim {said} in .jarvis/venv")
-    fix = "install Isaac Sim 6 and set ISAAC_SIM_PATH to its folder (needs an RTX card)"
-    return Finding("Isaac Sim", State.MISSING, "not found", fix)
+    fix = "install Isaac Sim 6 and set ISAACSIM_PYTHON to its python.sh, see docs/isaac-sim.md (needs an RTX card)"
+    detail = f"ISAACSIM_PYTHON={named} is no program" if named else "not found"
+    return Finding("Isaac Sim", State.MISSING, detail, fix)
 
 
 def bubblewrap() -> Finding:
