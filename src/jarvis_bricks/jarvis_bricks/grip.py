@@ -395,6 +395,8 @@ def _hits(volumes: OrientedBoxes, others: OrientedBoxes, *, per: int) -> list[se
     first, second = volumes.extents(), others.extents()
     touching = (first[:, None, 0] < second[None, :, 1]) & (second[None, :, 0] < first[:, None, 1])
     i, j = np.nonzero(touching.all(axis=2))
+    if len(i) == 0:
+        return found
     deep = penetration(volumes[i], others[j]) > TOUCH_M
     for a, b in zip(i[deep], j[deep], strict=True):
         found[int(a) // per].add(int(b))

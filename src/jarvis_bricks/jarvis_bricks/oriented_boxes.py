@@ -69,7 +69,12 @@ def penetration(first: OrientedBoxes, second: OrientedBoxes) -> FloatArray:
 
     The depth is the smallest overlap over the 15 axes, that is the shortest way out along one of them.
     """
-    across = np.cross(first.axes[:, :, :, None], second.axes[:, :, None, :], axis=1)
+    # Written out: np.cross takes several times as long for a few boxes.
+    (ax, ay, az), (bx, by, bz) = (
+        np.moveaxis(first.axes, 1, 0)[..., None],
+        np.moveaxis(second.axes, 1, 0)[:, :, None],
+    )
+    across = np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)
     candidates = np.concatenate([first.axes, second.axes, across.reshape(len(first), 3, 9)], axis=2)
     length = np.linalg.norm(candidates, axis=1)
     usable = length > 1e-6
@@ -96,6 +101,8 @@ def meeting_pairs(
     a, b = first.extents(), second.extents()
     near = (a[:, None, 0] < b[None, :, 1] - tolerance_m) & (b[None, :, 0] < a[:, None, 1] - tolerance_m)
     i, j = np.nonzero(near.all(axis=2))
+    if len(i) == 0:
+        return i, j
     deep = penetration(first[i], second[j]) > tolerance_m
     return i[deep], j[deep]
 
