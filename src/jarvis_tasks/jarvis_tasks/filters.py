@@ -153,6 +153,7 @@ class CheckedModel:
         sums = list(self._sum_scene_faults())
         self._fault_steps = [step for step, _ in sums]
         self._fault_sums = [refusals for _, refusals in sums]
+        self._loose = loose_counts(model)
         self._floating: dict[int, tuple[Refusal, ...]] = {}
         self._n_steps = model.source.n_steps
 
@@ -182,6 +183,8 @@ class CheckedModel:
         rank = bisect.bisect_left(self._fault_steps, first)
         if rank:
             return self._fault_sums[rank - 1]
+        if not self._loose[self.model.count(1, first - 1)]:
+            return ()
         if first not in self._floating:
             self._floating[first] = _floating(self.model, self.model.between(1, first - 1))
         return self._floating[first]
@@ -341,6 +344,34 @@ def _floating(model: PlacedModel, scene: Sequence[Brick]) -> tuple[Refusal, ...]
     return (
         Refusal(Reason.FLOATING, len(loose), "scene", loose[0].id, loose[0].part, loose[0].where, detail),
     )
+
+
+def loose_counts(model: PlacedModel) -> list[int]:
+    """(n + 1) for 0, 1 ... n first bricks of the model: how many do not hang together with the plate. Bricks join
+    groups one after the other (union-find)."""
+    rank = {GROUND: 0} | {b.id: number for number, b in enumerate(model.bricks, start=1)}
+    joins: list[list[int]] = [[] for _ in rank]
+    for joint in model.joints:
+        if joint.upper_id in rank and joint.lower_id in rank:
+            early, late = sorted((rank[joint.upper_id], rank[joint.lower_id]))
+            joins[late].append(early)
+    parent, size = list(range(len(rank))), [1] * len(rank)
+
+    def root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    counts = [0]
+    for late in range(1, len(rank)):
+        for early in joins[late]:
+            small, large = sorted((root(early), root(late)), key=size.__getitem__)
+            if small != large:
+                parent[small] = large
+                size[large] += size[small]
+        counts.append(late + 1 - size[root(0)])
+    return counts
 
 
 def loose_bricks(bricks: Sequence[Brick], joints: Iterable[Connection]) -> list[Brick]:
