@@ -1,7 +1,7 @@
 """How fast models become tasks, and what a dataset at full scale takes. Prints tables; machines differ and are noisy.
 
 ./jarvis shell -c 'python benchmarks/bench_tasks.py'
-./jarvis shell -c 'python benchmarks/bench_tasks.py --models $LDRAW_MODELS'   (real models, what can't be built left out)
+./jarvis shell -c 'python benchmarks/bench_tasks.py --models $LDRAW_MODELS'  (real ones, what can't be built left out)
 ./jarvis shell -c 'python benchmarks/bench_tasks.py --tasks 236679'           (full scale, some minutes)
 
 A large collection is made by writing the shipped models again under new names; everything is read, checked and written
@@ -11,7 +11,6 @@ anew for each. Where fewer tasks are built than the full scale has, the time for
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 import resource
 import tempfile
@@ -36,7 +35,7 @@ from jarvis_tasks.dataset.units import UnitSettings
 from jarvis_tasks.filters import CheckedModel
 from jarvis_tasks.layers import in_layers
 from jarvis_tasks.segment import TaskMaker
-from jarvis_tasks.select import judge_segments, place
+from jarvis_tasks.select import find_segments, judge_segments, place
 from rich.console import Console
 from rich.table import Table
 
@@ -103,6 +102,22 @@ def memory_mib(jobs: int) -> float:
     return (own + (child * jobs if jobs > 1 else 0)) / 1024
 
 
+def cpu_seconds() -> float:
+    """Of this process and all its children that have ended."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def tasks_per_model() -> float:
+    """Of the shipped models."""
+    cell, limits = cell_limits()
+    rules = task_rules(None, leave_out=False)
+    catalogue = PartCatalogue()
+    read = [read_assembly(path, library=None) for path in shipped_models().values()]
+    found = [find_segments(model, catalogue, limits, rules, cell.plate.studs) for model in read]
+    return sum(len(search.accepted) for search in found) / len(found)
+
+
 def build(out: Path, models: Path, jobs: int) -> tuple[BuildReport, float]:
     """A build without a parts library; returns it and its seconds."""
     cell, limits = cell_limits()
@@ -118,10 +133,12 @@ def full_scale(tasks: int, jobs: int, table: Table) -> None:
     with tempfile.TemporaryDirectory() as folder:
         models, out = Path(folder) / "models", Path(folder) / "dataset"
         models.mkdir()
-        write_copies(models, max(6, round(tasks / 167 * 3)))
+        write_copies(models, max(6, round(tasks / tasks_per_model())))
+        spent = cpu_seconds()
         report, seconds = build(out, models, jobs)
+        spent = cpu_seconds() - spent
         memory = memory_mib(jobs)
-        made = report.info.counts.n_tasks
+        made, bricks = report.info.counts.n_tasks, report.info.counts.bricks
         whole = seconds * FULL_SCALE / made
         about = "~" if made < FULL_SCALE else ""
         size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
@@ -129,12 +146,18 @@ def full_scale(tasks: int, jobs: int, table: Table) -> None:
             ("models", f"{report.built:,}", ""),
             ("tasks", f"{made:,}", ""),
             (f"build, {jobs} processes", f"{seconds:.1f} s, {made / seconds:,.0f} tasks/s", ""),
+            ("of it on the processor", f"{spent:.1f} CPU s, {1e3 * spent / bricks:.1f} ms a brick", ""),
             (f"all {FULL_SCALE:,} tasks", f"{about}{whole / 60:.1f} min", "minutes"),
+            (
+                f"the same on {jobs} cores of its own",
+                f"{about}{spent * FULL_SCALE / made / jobs / 60:.1f} min",
+                "minutes",
+            ),
             ("memory, all processes, at most", f"{memory:,.0f} MiB", f"{TARGET_MIB:,} MiB"),
             ("on disk", f"{size / _MIB:,.1f} MiB, {size / made:,.0f} bytes a task", ""),
         ]
         began = time.perf_counter()
-        again = dataclasses.asdict(build(out, models, jobs)[0])["there"]
+        again = build(out, models, jobs)[0].there
         rows.append(("run again: all there", f"{again:,} in {time.perf_counter() - began:.1f} s", ""))
         rows += reading(TaskDataset.open(out))
         for row in rows:
