@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
+import numpy as np
 from jarvis_bricks.assembly import Assembly, Brick
 from jarvis_bricks.catalogue import PartCatalogue
-from jarvis_bricks.geometry import LDU_M
-from jarvis_core.pose import Pose
+from jarvis_bricks.ldraw.frame import poses_from_ldraw
 
 from jarvis_tasks.generator.config import GeneratorConfig
 from jarvis_tasks.generator.grid import Grid, GridError, Part
 from jarvis_tasks.generator.sequence import building_order, building_steps
-from jarvis_tasks.generator.shapes import PLATE_LDU, STUD_LDU, Cell
+from jarvis_tasks.generator.shapes import PLATE_LDU, STUD_LDU
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ def finish(
         GridError: a part on nothing, a design larger than the plate, or one that can't be built from above.
     """
     parts = _centred(grid.parts, config)
-    bricks = [_brick(part, number) for number, part in enumerate(parts)]
+    bricks = _bricks(parts)
     order = building_order(parts, bricks, catalogue, config.fingers)
     steps = building_steps(order, parts, config.step_bricks)
     lines = _head(name, title, note, config)
@@ -95,25 +94,30 @@ def _centred(parts: Sequence[Part], config: GeneratorConfig) -> list[Part]:
     return [Part(p.part, p.colour, p.turn, (p.at[0] - dx, p.at[1] - dy, p.at[2]), p.stage) for p in parts]
 
 
-def _origin_ldu(part: Part) -> Cell:
-    """Of a part's own frame, z up."""
-    x, y, z = part.at
-    dx, dy, dz = part.shape.origin
-    return x * STUD_LDU + dx, y * STUD_LDU + dy, z * PLATE_LDU + dz
-
-
-def _brick(part: Part, number: int) -> Brick:
-    x, y, z = _origin_ldu(part)
-    pose = Pose.from_yaw((x * LDU_M, y * LDU_M, z * LDU_M), part.turn * math.pi / 2)
-    return Brick(f"b{number + 1:03d}", part.part, part.colour, pose, 1)
-
-
 #: cosine and sine of quarter turns
 _QUARTERS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
-def _line(part: Part) -> str:
-    """A type 1 line. LDraw's y is our -z, its z our y."""
-    x, y, z = _origin_ldu(part)
+def _placement(part: Part) -> list[int]:
+    """x y z and the rows of the matrix, as in a type 1 line. LDraw's y is our -z, its z our y."""
+    x, y, z = part.at
+    dx, dy, dz = part.shape.origin
     c, s = _QUARTERS[part.turn]
-    return f"1 {part.colour} {x} {-z} {y} {c} 0 {-s} 0 1 0 {s} 0 {c} {part.part}.dat"
+    place = [x * STUD_LDU + dx, -(z * PLATE_LDU + dz), y * STUD_LDU + dy]
+    return [*place, c, 0, -s, 0, 1, 0, s, 0, c]
+
+
+def _bricks(parts: Sequence[Part]) -> list[Brick]:
+    """With the poses that a reader of the file finds, to the last bit."""
+    matrices = np.tile(np.eye(4), (len(parts), 1, 1))
+    numbers = np.array([_placement(part) for part in parts], dtype=np.float64)
+    matrices[:, :3, 3], matrices[:, :3, :3] = numbers[:, :3], numbers[:, 3:].reshape(-1, 3, 3)
+    poses = [found[0] for found in poses_from_ldraw(matrices) if found is not None]
+    return [
+        Brick(f"b{number:03d}", part.part, part.colour, pose, 1)
+        for number, (part, pose) in enumerate(zip(parts, poses, strict=True), start=1)
+    ]
+
+
+def _line(part: Part) -> str:
+    return f"1 {part.colour} {' '.join(map(str, _placement(part)))} {part.part}.dat"

@@ -8,6 +8,7 @@ this finds an order whenever there is one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from jarvis_bricks.assembly import Brick
@@ -15,6 +16,7 @@ from jarvis_bricks.build_check import placed_boxes
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.geometry import STUD_HEIGHT_M
 from jarvis_bricks.grip import FingerClearance, GripOption, Obstacles, common_grips, grip_options
+from jarvis_core.objects import Box
 
 from jarvis_tasks.generator.grid import GridError, Part
 from jarvis_tasks.generator.shapes import Cell
@@ -77,7 +79,9 @@ class _TakingApart:
         for part in parts:
             for cell in part.cells:
                 self._columns.setdefault(cell[:2], set()).add(cell)
-        self._on_table = {brick.part: _table_grips(brick.part, catalogue, fingers) for brick in bricks}
+        self._on_table = {
+            name: _table_grips(name, catalogue, fingers) for name in {brick.part for brick in bricks}
+        }
         #: By number: those in the way when it was last tried. As long as all are there, so is the answer.
         self._blockers: dict[int, frozenset[int]] = {}
 
@@ -121,7 +125,14 @@ class _TakingApart:
 def _table_grips(part: str, catalogue: PartCatalogue, fingers: FingerClearance) -> tuple[GripOption, ...]:
     """Grips of a brick that stands on the table by itself."""
     geometry = catalogue.geometry(part)
-    return tuple(grip_options(geometry.boxes, [], fingers, floor_z_m=float(geometry.bounds[0, 2])))
+    return _grips_alone(geometry.boxes, float(geometry.bounds[0, 2]), fingers)
+
+
+@lru_cache(512)
+def _grips_alone(
+    boxes: tuple[Box, ...], floor_z_m: float, fingers: FingerClearance
+) -> tuple[GripOption, ...]:
+    return tuple(grip_options(boxes, [], fingers, floor_z_m=floor_z_m))
 
 
 def building_steps(order: Sequence[int], parts: Sequence[Part], most: int) -> list[list[int]]:

@@ -1,6 +1,6 @@
 """Built-in parts on the stud grid: which cells they fill, where their studs and openings are.
 
-A cell is one stud wide and deep and one plate high. Cells of a shape count from its lowest corner.
+A cell is one stud wide and deep and one plate high. Cells of a shape count from its body's lowest corner.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Shape:
     Attributes:
         size: cells along x, y, z.
         origin: of the part, LDU from the lowest corner, z up.
-        cells: filled, at least in part.
+        cells: filled, at least in part; studs on a part's sides reach into the cells beside it.
         studs, openings: the cell above each upright stud, and the cell above each opening.
     """
 
@@ -52,7 +52,7 @@ class Shape:
 def shape(part: str, turn: int = 0) -> Shape:
     """A built-in part, turned ``turn`` quarter turns counter-clockwise. Raises KeyError: not built in."""
     known = PARTS[part]
-    boxes = [tuple(_turned(corner, turn) for corner in box) for box in known.boxes[: _bodies(part)]]
+    boxes = [tuple(_turned(corner, turn) for corner in box) for box in known.boxes]
     corners = [_turned(tuple(corner), turn) for corner in known.corners.tolist()]
     low = tuple(min(c[axis] for c in corners) for axis in range(3))
     high = tuple(max(c[axis] for c in corners) for axis in range(3))
@@ -85,11 +85,6 @@ def lengths(kind: str, depth: int) -> tuple[int, ...]:
 def _parts(kind: str) -> dict[tuple[int, int], str]:
     matches = {part: re.fullmatch(_KINDS[kind], known.description) for part, known in PARTS.items()}
     return {(int(m[1]), int(m[2])): part for part, m in matches.items() if m is not None}
-
-
-def _bodies(part: str) -> int:
-    """Number of a part's boxes that are its body: the rest are studs on its sides."""
-    return len(PARTS[part].boxes) - len(PARTS[part].side_studs)
 
 
 def _turned(point: Point | tuple[float, ...], turn: int) -> Point:
