@@ -72,5 +72,12 @@ class MotionBackend(Protocol):
         """Straight line of the tool, orientation interpolated. Collisions with the obstacle ids in
         ``allow_contact`` are accepted (the brick to grip, the brick to be pressed on)."""
 
+    def validate(self, trajectory: JointTrajectory, *, allow_contact: Sequence[str] = ()) -> tuple[str, ...]:
+        """Why a trajectory should not run in the present world, one sentence a fault; empty if it may.
+
+        Joint ranges, velocity, acceleration and jerk against the robot's published limits (naming joint and
+        time), collisions densely along the executed path (naming link, obstacle and time).
+        """
+
     def close(self) -> None:
         """Give back what the library holds (a process, memory)."""

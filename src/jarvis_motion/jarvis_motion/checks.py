@@ -11,28 +11,50 @@ from dataclasses import dataclass
 import numpy as np
 from jarvis_core.motion import JointTrajectory
 from jarvis_core.pose import FloatArray
+from jarvis_robot.model import JointLimits
 
 
 @dataclass(frozen=True, slots=True)
 class Peaks:
-    """Largest magnitudes along a trajectory, each (n,): rad/s and rad/s^2."""
+    """Largest magnitudes along a trajectory and when they occur.
+
+    Attributes:
+        velocity, acceleration, jerk: (n,) rad/s, rad/s^2 and rad/s^3.
+        velocity_s, acceleration_s, jerk_s: (n,) start of the segment in which each occurs, seconds.
+    """
 
     velocity: FloatArray
     acceleration: FloatArray
+    jerk: FloatArray
+    velocity_s: FloatArray
+    acceleration_s: FloatArray
+    jerk_s: FloatArray
 
 
 def peaks(trajectory: JointTrajectory) -> Peaks:
-    """Exact peaks of the cubic Hermite through the points."""
+    """Exact peaks of velocity and acceleration of the cubic Hermite through the points, and of its jerk.
+
+    Acceleration is linear between points and jumps a little at them. Jerk is its slope, and a jump counts as if
+    it took as long as the mean of the neighbouring segments; from and to rest, as the first and last segment.
+    """
     if len(trajectory.times_s) < 2:
-        return Peaks(np.abs(trajectory.velocities[0]), np.zeros(len(trajectory.joint_names)))
-    velocity, acceleration = _segment_peaks(trajectory)
-    return Peaks(velocity.max(axis=0), acceleration.max(axis=0))
+        zeros = np.zeros(len(trajectory.joint_names))
+        return Peaks(np.abs(trajectory.velocities[0]), zeros, zeros, zeros, zeros, zeros)
+    times, h = trajectory.times_s, np.diff(trajectory.times_s)[:, None]
+    velocity, a0, a1 = _segments(trajectory)
+    still = np.zeros((1, a0.shape[1]))
+    jumps = np.abs(np.vstack([a0, still]) - np.vstack([still, a1]))
+    around = np.vstack([h[:1], (h[:-1] + h[1:]) / 2, h[-1:]])
+    jerk = np.maximum(np.abs(a1 - a0) / h, (jumps / around)[:-1])
+    jerk[-1] = np.maximum(jerk[-1], (jumps / around)[-1])
+    found = (velocity, np.maximum(np.abs(a0), np.abs(a1)), jerk)
+    return Peaks(*(x.max(axis=0) for x in found), *(times[x.argmax(axis=0)] for x in found))
 
 
-def _segment_peaks(trajectory: JointTrajectory) -> tuple[FloatArray, FloatArray]:
-    """(k - 1, n) largest speed and acceleration within each segment.
+def _segments(trajectory: JointTrajectory) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(k - 1, n) largest speed in each segment, and acceleration at its start and end.
 
-    Acceleration is linear in a segment, so it peaks at an end; speed peaks at an end or where acceleration is 0.
+    Speed peaks at an end or where acceleration is 0.
     """
     h = np.diff(trajectory.times_s)[:, None]
     slope = np.diff(trajectory.positions, axis=0) / h
@@ -42,18 +64,16 @@ def _segment_peaks(trajectory: JointTrajectory) -> tuple[FloatArray, FloatArray]
     change = a1 - a0
     u = np.clip(np.divide(-a0, change, out=np.zeros_like(a0), where=np.abs(change) > 1e-12), 0.0, 1.0)
     inner = v0 + h * (a0 * u + change * u**2 / 2)
-    velocity = np.maximum.reduce([np.abs(v0), np.abs(v1), np.abs(inner)])
-    return velocity, np.maximum(np.abs(a0), np.abs(a1))
+    return np.maximum.reduce([np.abs(v0), np.abs(v1), np.abs(inner)]), a0, a1
 
 
-def stretch_needed(
-    trajectory: JointTrajectory, max_velocity: FloatArray, max_acceleration: FloatArray
-) -> float:
-    """Factor >= 1 on time after which a trajectory keeps (n,) limits."""
+def stretch_needed(trajectory: JointTrajectory, limits: JointLimits) -> float:
+    """Factor >= 1 on time after which a trajectory keeps limits of velocity, acceleration and jerk."""
     found = peaks(trajectory)
-    by_velocity = float((found.velocity / max_velocity).max())
-    by_acceleration = float(np.sqrt((found.acceleration / max_acceleration).max()))
-    return max(1.0, by_velocity, by_acceleration)
+    by_velocity = float((found.velocity / limits.velocity).max())
+    by_acceleration = float(np.sqrt((found.acceleration / limits.acceleration).max()))
+    by_jerk = float(np.cbrt((found.jerk / limits.jerk).max()))
+    return max(1.0, by_velocity, by_acceleration, by_jerk)
 
 
 def stretched(trajectory: JointTrajectory, factor: float) -> JointTrajectory:
@@ -67,28 +87,24 @@ def stretched(trajectory: JointTrajectory, factor: float) -> JointTrajectory:
     )
 
 
-def limit_faults(
-    trajectory: JointTrajectory,
-    lower: FloatArray,
-    upper: FloatArray,
-    max_velocity: FloatArray,
-    max_acceleration: FloatArray,
-    *,
-    share: float = 1e-3,
-) -> list[str]:
+def limit_faults(trajectory: JointTrajectory, limits: JointLimits, *, share: float = 1e-3) -> list[str]:
     """Sentences naming joints beyond their limits (by more than ``share`` of them); none if all is well."""
     found = peaks(trajectory)
+    kinds = (
+        ("moves at {:.3f} rad/s", found.velocity, found.velocity_s, limits.velocity),
+        ("accelerates by {:.2f} rad/s^2", found.acceleration, found.acceleration_s, limits.acceleration),
+        ("jerks by {:.0f} rad/s^3", found.jerk, found.jerk_s, limits.jerk),
+    )
     faults = []
     for i, name in enumerate(trajectory.joint_names):
         low, high = float(trajectory.positions[:, i].min()), float(trajectory.positions[:, i].max())
-        if low < lower[i] - 1e-6 or high > upper[i] + 1e-6:
+        if low < limits.lower[i] - 1e-6 or high > limits.upper[i] + 1e-6:
             faults.append(f"{name} leaves its range: {low:.4f} to {high:.4f} rad")
-        if found.velocity[i] > max_velocity[i] * (1 + share):
-            faults.append(f"{name} moves at {found.velocity[i]:.3f} rad/s, limit {max_velocity[i]:.3f}")
-        if found.acceleration[i] > max_acceleration[i] * (1 + share):
-            faults.append(
-                f"{name} accelerates by {found.acceleration[i]:.2f} rad/s^2, limit {max_acceleration[i]:.2f}"
-            )
+        faults += [
+            f"{name} {words.format(peak[i])} at {when[i]:.2f} s, limit {most[i]:g}"
+            for words, peak, when, most in kinds
+            if peak[i] > most[i] * (1 + share)
+        ]
     return faults
 
 
@@ -102,7 +118,7 @@ def dense_positions(trajectory: JointTrajectory, step_rad: float, *, parts: int 
         return p.copy()
     h = np.diff(t)[:, None]
     # Steps are bounded by the fastest moment, not by the mean: a cubic is faster in its middle.
-    reach = h * _segment_peaks(trajectory)[0]
+    reach = h * _segments(trajectory)[0]
     counts = np.maximum(parts, np.ceil(reach.max(axis=1) / step_rad)).astype(int)
     segment = np.repeat(np.arange(len(counts)), counts)
     first = np.cumsum(counts) - counts

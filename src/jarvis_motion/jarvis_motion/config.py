@@ -51,7 +51,7 @@ class MotionConfig(Config, frozen=True):
     Attributes:
         backend: name of the motion backend.
         seed: of every random choice; each plan starts from it anew.
-        velocity_scale, acceleration_scale: shares of the published limits used at speed 1.
+        velocity_scale, acceleration_scale, jerk_scale: shares of the published limits used at speed 1.
         padding_m: distance free motions keep from obstacles, unless they start or end closer.
         held_shrink_m: by how much held boxes are smaller on every side.
         check_step_rad: joint step of the final collision check.
@@ -65,6 +65,7 @@ class MotionConfig(Config, frozen=True):
     seed: int
     velocity_scale: float
     acceleration_scale: float
+    jerk_scale: float
     padding_m: float
     held_shrink_m: float
     check_step_rad: float

@@ -20,6 +20,8 @@ from jarvis_robot.urdf import Shape
 
 #: How a held object is called in messages.
 HELD = "the held object"
+#: A hull that is larger than its mesh by no more than this share takes its place.
+_HULL_EXCESS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,11 @@ class ContactFinder:
         self._robot = robot
         loader = coal.MeshLoader()
         self._shapes = [
-            (name, shape.pose.matrix, _geometry(robot, shape, loader))
+            (name, shape.pose.matrix, geometry(robot, shape, loader))
             for name, link in robot.links.items()
             for shape in link.collisions
         ]
-        self._self_pairs = self._pairs_that_can_touch()
+        self.self_pairs = self._pairs_that_can_touch()
 
     def find(
         self,
@@ -58,14 +60,16 @@ class ContactFinder:
         links = self._robot.link_matrices(joints, gripper_width_m)
         tool = Pose.from_matrix(links[self._robot.config.tool_link])
         robot = [_Part(name, links[name] @ local, shape) for name, local, shape in self._shapes]
-        carried = [_Part(HELD, (tool @ box.pose).matrix, _box(box)) for box in held]
+        carried = [_Part(HELD, (tool @ box.pose).matrix, _cuboid(box.size_m)) for box in held]
         things = [
-            _Part(name, box.pose.matrix, _box(box)) for name, boxes in obstacles.items() for box in boxes
+            _Part(name, box.pose.matrix, _cuboid(box.size_m))
+            for name, boxes in obstacles.items()
+            for box in boxes
         ]
         # The base stands on the table: what it touches is no motion's fault.
         moving = [part for part in robot if part.name != self._robot.config.base_link]
         arm = [part for part in robot if part.name not in self.near_the_tool()]
-        own = [(a, b) for a, b in _near(robot, robot) if (a.name, b.name) in self._self_pairs]
+        own = [(a, b) for a, b in _near(robot, robot) if (a.name, b.name) in self.self_pairs]
         found = [
             Contact(a.name, b.name, True) for a, b in _near([*moving, *carried], things) if _overlap(a, b)
         ]
@@ -87,14 +91,26 @@ class ContactFinder:
         return {(a, b) for a, b in combinations(names, 2) if frozenset((a, b)) not in never}
 
 
-def _geometry(robot: RobotModel, shape: Shape, loader: Any) -> Any:
+def geometry(robot: RobotModel, shape: Shape, loader: Any) -> Any:
+    """coal's geometry of a link's shape.
+
+    A mesh that is all but convex becomes its hull, which is faster and solid: a small box within it touches it.
+    """
     if shape.size_m is not None:
-        return coal.Box(*shape.size_m)
-    return loader.load(str(robot.mesh_path(shape)), np.array(shape.scale))
+        return _cuboid(shape.size_m)
+    mesh = loader.load(str(robot.mesh_path(shape)), np.array(shape.scale))
+    volume = mesh.computeVolume()
+    mesh.buildConvexHull(True, "Qt")
+    simple = volume > 0 and mesh.convex.computeVolume() <= volume * (1 + _HULL_EXCESS)
+    form = mesh.convex if simple else mesh
+    form.computeLocalAABB()
+    return form
 
 
-def _box(box: Box) -> Any:
-    return coal.Box(*box.size_m)
+def _cuboid(size_m: Sequence[float]) -> Any:
+    form = coal.Box(*size_m)
+    form.computeLocalAABB()
+    return form
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +123,6 @@ class _Part:
 
     def sphere(self) -> tuple[float, float, float, float]:
         """Centre in ``world`` and radius of a sphere around the shape."""
-        self.shape.computeLocalAABB()
         x, y, z = self.matrix[:3, :3] @ self.shape.aabb_center + self.matrix[:3, 3]
         return float(x), float(y), float(z), float(self.shape.aabb_radius)
 

@@ -57,9 +57,9 @@ def assert_sound(
     np.testing.assert_allclose(trajectory.positions[0], start, atol=1e-9)
     np.testing.assert_allclose(trajectory.velocities[[0, -1]], 0.0, atol=1e-6)
     limits = PANDA.limits
-    assert limit_faults(trajectory, limits.lower, limits.upper, limits.velocity, limits.acceleration) == []
+    assert limit_faults(trajectory, limits) == []
     boxes = {o.id: (o.box,) for o in obstacles}
-    for joints in dense_positions(trajectory, 0.05):
+    for joints in dense_positions(trajectory, 0.1):
         assert FINDER.find(joints, PANDA.config.gripper.max_width_m, boxes, held) == []
 
 

@@ -10,8 +10,21 @@ from jarvis_core.motion import JointTrajectory
 from jarvis_core.pose import FloatArray
 from jarvis_motion.checks import dense_positions, limit_faults, peaks, stretch_needed, stretched
 from jarvis_motion.timing import Profile, timed
+from jarvis_robot.model import JointLimits
 
 NAMES = ("a", "b")
+
+
+def limits(
+    lower: float | FloatArray = -10.0,
+    upper: float | FloatArray = 10.0,
+    velocity: float | FloatArray = 10.0,
+    acceleration: float | FloatArray = 10.0,
+    jerk: float | FloatArray = 1e6,
+) -> JointLimits:
+    """Limits of two joints, wide where nothing is said."""
+    both = (np.zeros(2) + value for value in (lower, upper, velocity, acceleration, jerk, 1.0))
+    return JointLimits(*both)
 
 
 def sampled(trajectory: JointTrajectory, count: int = 20001) -> tuple[FloatArray, FloatArray]:
@@ -43,19 +56,39 @@ def test_peaks_do_not_believe_what_is_written() -> None:
 
 def test_stretching_brings_a_trajectory_within_limits() -> None:
     velocity, acceleration = np.array([0.3, 0.3]), np.array([0.1, 1.0])
-    factor = stretch_needed(cubic(), velocity, acceleration)
+    kept = limits(velocity=velocity, acceleration=acceleration)
+    factor = stretch_needed(cubic(), kept)
     assert factor == pytest.approx(np.sqrt(15.0))
     slower = stretched(cubic(), factor)
-    wide = np.array([10.0, 10.0])
-    assert limit_faults(slower, -wide, wide, velocity, acceleration) == []
-    assert stretch_needed(slower, velocity, acceleration) == pytest.approx(1.0)
+    assert limit_faults(slower, kept) == []
+    assert stretch_needed(slower, kept) == pytest.approx(1.0)
 
 
-def test_faults_name_the_joint_and_the_limit() -> None:
-    wide, one = np.array([10.0, 10.0]), np.array([1.0, 1.0])
-    assert limit_faults(cubic(), -one / 4, one, one, wide) == ["b leaves its range: -0.5000 to 0.0000 rad"]
-    assert limit_faults(cubic(), -wide, wide, one / 2, wide) == ["a moves at 0.750 rad/s, limit 0.500"]
-    assert limit_faults(cubic(), -wide, wide, one, one) == ["a accelerates by 1.50 rad/s^2, limit 1.00"]
+def test_jerk_is_the_slope_of_acceleration_and_its_jumps() -> None:
+    """Within the cubic acceleration falls from 1.5 to -1.5 in 2 s; from and to rest it jumps."""
+    np.testing.assert_allclose(peaks(cubic()).jerk, [1.5, 0.75])
+    times = np.array([0.0, 1.0, 2.0, 3.0])
+    # Constant acceleration 1, then none: the jump of 1 at 1 s counts over one second.
+    positions = np.array([[0.0, 0.0], [0.5, 0.0], [1.5, 0.0], [2.5, 0.0]])
+    velocities = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    trajectory = JointTrajectory(NAMES, times, positions, velocities, np.zeros((4, 2)))
+    assert peaks(trajectory).jerk[0] == pytest.approx(1.0)
+
+
+def test_stretching_brings_jerk_within_limits() -> None:
+    kept = limits(jerk=0.1)
+    slower = stretched(cubic(), stretch_needed(cubic(), kept))
+    np.testing.assert_allclose(peaks(slower).jerk.max(), 0.1)
+    assert limit_faults(slower, kept) == []
+
+
+def test_faults_name_the_joint_the_time_and_the_limit() -> None:
+    assert limit_faults(cubic(), limits(lower=-0.25)) == ["b leaves its range: -0.5000 to 0.0000 rad"]
+    assert limit_faults(cubic(), limits(velocity=0.5)) == ["a moves at 0.750 rad/s at 0.00 s, limit 0.5"]
+    assert limit_faults(cubic(), limits(acceleration=1.0)) == [
+        "a accelerates by 1.50 rad/s^2 at 0.00 s, limit 1"
+    ]
+    assert limit_faults(cubic(), limits(jerk=1.0)) == ["a jerks by 2 rad/s^3 at 0.00 s, limit 1"]
 
 
 def test_dense_positions_leave_no_gap_and_lie_on_the_executed_path() -> None:
