@@ -18,7 +18,7 @@ from jarvis_sim.config import ArmConfig, ContactConfig, GripperDriveConfig
 from jarvis_sim.control import ArmController
 from jarvis_sim.engine import Engine, PassiveComponent, WorldError
 from jarvis_sim.gripper_control import GripperController
-from jarvis_sim.shapes import COLLISION_GROUP, LOOKS_GROUP, ROBOT, add_box, material, surface, to_mujoco
+from jarvis_sim.shapes import COLLISION_GROUP, ROBOT, ROBOT_LOOKS_GROUP, add_box, material, surface, to_mujoco
 
 #: What is in the gripper is looked up this often.
 _SAMPLE_S = 0.01
@@ -354,5 +354,5 @@ def _add_look(spec: mujoco.MjSpec, body: mujoco.MjsBody, pose: Pose, mesh: Colou
     )
     body.add_geom(
         type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, pos=pose.position, quat=to_mujoco(pose), material=paint,
-        group=LOOKS_GROUP, contype=0, conaffinity=0, mass=0.0,
+        group=ROBOT_LOOKS_GROUP, contype=0, conaffinity=0, mass=0.0,
     )  # fmt: skip

@@ -21,6 +21,7 @@ from jarvis_core.objects import Box
 from jarvis_core.pose import Pose
 
 from jarvis_sim.config import BrickConfig
+from jarvis_sim.covering import covered, without_studs
 from jarvis_sim.engine import Engine, PassiveComponent
 from jarvis_sim.shapes import LOOKS_GROUP, Rgba, add_box, add_mesh, material, narrowed, to_mujoco
 
@@ -77,13 +78,21 @@ class Bricks(PassiveComponent):
         self._initial = {item.id: poses[item.id] for item in self.free}
 
     def build(self, spec: mujoco.MjSpec) -> None:
+        covers = self.covers()
         for item in self.baked:
-            self._add_shape(spec, spec.worldbody, item, item.pose)
+            studs = item.geometry.studs
+            hidden = covered(item.pose @ studs.positions, studs.axes @ item.pose.rotation.T, covers)
+            self._add_shape(spec, spec.worldbody, item, item.pose, hidden)
         for item in self.free:
             body = spec.worldbody.add_body(name=item.id)
             body.add_freejoint(name=item.id)
             _set_inertia(body, item.geometry, self._config)
-            self._add_shape(spec, body, item, Pose())
+            self._add_shape(spec, body, item, Pose(), np.zeros(len(item.geometry.studs), bool))
+
+    def covers(self) -> list[Box]:
+        """All that hides what is under it for good: bodies of opaque baked bricks, ``world``."""
+        opaque = [item for item in self.baked if self._rgba(item.colour)[3] >= 1.0]
+        return [Box(i.pose @ box.pose, box.size_m) for i in opaque for box in i.geometry.body_boxes]
 
     def bind(self, engine: Engine) -> None:
         self._engine = engine
@@ -132,8 +141,19 @@ class Bricks(PassiveComponent):
         self._engine.model.body_gravcomp[self.bodies[brick]] = 1.0
         return already
 
-    def _add_shape(self, spec: mujoco.MjSpec, body: mujoco.MjsBody, item: BrickItem, pose: Pose) -> None:
-        """Collision boxes and looks of a brick that stands at ``pose`` in the body's frame."""
+    def _add_shape(
+        self,
+        spec: mujoco.MjSpec,
+        body: mujoco.MjsBody,
+        item: BrickItem,
+        pose: Pose,
+        hidden: npt.NDArray[np.bool_],
+    ) -> None:
+        """Collision boxes and looks of a brick that stands at ``pose`` in the body's frame.
+
+        Args:
+            hidden: (n,) which of its studs are not drawn.
+        """
         numbers = count()
         for box in item.geometry.boxes:
             if min(box.size_m) < _THINNEST_M:
@@ -141,10 +161,14 @@ class Bricks(PassiveComponent):
             box = narrowed(box, self._config.side_gap_m)
             geom = add_box(body, Box(pose @ box.pose, box.size_m), self._config.contact)
             geom.name = f"{item.id} {next(numbers)}"
-        for code in np.unique(item.geometry.low_poly.colours).tolist():
-            name = f"part {item.geometry.part} {code}"
+        mesh = item.geometry.low_poly
+        for code in np.unique(mesh.colours).tolist():
+            name = f"part {item.geometry.part} {code} {np.packbits(hidden).tobytes().hex() if hidden.any() else ''}"
             if spec.mesh(name) is None:
-                add_mesh(spec, name, *_triangles_of(item.geometry.low_poly, code))
+                seen = without_studs(mesh, item.geometry.studs, hidden) if hidden.any() else mesh
+                if not (seen.colours == code).any():
+                    continue
+                add_mesh(spec, name, *_triangles_of(seen, code))
             colour = item.colour if code == _MAIN_COLOUR else code
             paint = f"colour {colour}"
             if spec.material(paint) is None:

@@ -30,7 +30,7 @@ from jarvis_core.pose import FloatArray, Pose
 from jarvis_sim.config import CameraLooks
 from jarvis_sim.depth_noise import noisy
 from jarvis_sim.engine import Engine, PassiveComponent
-from jarvis_sim.shapes import LOOKS_GROUP, SCENERY_GROUP, to_mujoco
+from jarvis_sim.shapes import LOOKS_GROUP, ROBOT_LOOKS_GROUP, SCENERY_GROUP, to_mujoco
 
 _PROBE_TIMEOUT_S = 60.0
 _MAX_GEOMS = 20000
@@ -129,7 +129,11 @@ class Cameras(PassiveComponent):
             pose = camera_pose(config)
             turned = Pose.from_rotation(pose.position, pose.rotation @ _FLIP)
             spec.worldbody.add_camera(
-                name=name, pos=pose.position, quat=to_mujoco(turned), fovy=config.fov_y_deg
+                name=name,
+                pos=pose.position,
+                quat=to_mujoco(turned),
+                fovy=config.fov_y_deg,
+                resolution=[config.width, config.height],
             )
         sizes = [
             (c.width * looks.supersample, c.height * looks.supersample) for c, looks in self._cameras.values()
@@ -221,6 +225,7 @@ class _Renderer:
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._scene = mujoco.MjvScene(engine.model, maxgeom=_MAX_GEOMS)
         self._option = mujoco.MjvOption()
+        self._robot = np.flatnonzero(engine.model.geom_group == ROBOT_LOOKS_GROUP)
         _open.add(self)
         atexit.register(_close_all)  # anew each time, so that it runs before what the context registered
 
@@ -236,6 +241,7 @@ class _Renderer:
         self._option.geomgroup[:] = 0
         self._option.geomgroup[LOOKS_GROUP] = 1
         self._option.geomgroup[SCENERY_GROUP] = int(looks.people)
+        self._option.geomgroup[ROBOT_LOOKS_GROUP] = int(looks.shadows or self._robot_in_view(name))
         camera = mujoco.MjvCamera()
         camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
         camera.fixedcamid = self._engine.model.camera(name).id
@@ -247,6 +253,19 @@ class _Renderer:
         flags[mujoco.mjtRndFlag.mjRND_SHADOW] = looks.shadows
         flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
         flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = looks.people
+
+    def _robot_in_view(self, name: str) -> bool:
+        """Whether the bounding sphere of any of its shapes reaches into the camera's pyramid of view."""
+        model, data, camera = self._engine.model, self._engine.data, self._engine.model.camera(name).id
+        centres = (data.geom_xpos[self._robot] - data.cam_xpos[camera]) @ data.cam_xmat[camera].reshape(3, 3)
+        radius = model.geom_rbound[self._robot]
+        half = np.radians(model.cam_fovy[camera]) / 2
+        width, height = model.cam_resolution[camera]
+        for axis, tangent in ((0, np.tan(half) * width / height), (1, np.tan(half))):
+            # Distance beyond the planes through the eye; MuJoCo's cameras look along -z.
+            beyond = (np.abs(centres[:, axis]) + centres[:, 2] * tangent) / np.hypot(1.0, tangent)
+            centres, radius = centres[beyond <= radius], radius[beyond <= radius]
+        return bool((centres[:, 2] - radius < 0.0).any())
 
     def colour(self, config: CameraConfig, looks: CameraLooks) -> npt.NDArray[np.uint8]:
         """(height, width, 3)."""

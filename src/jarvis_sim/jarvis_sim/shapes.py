@@ -12,8 +12,9 @@ from jarvis_sim.config import ContactConfig
 
 #: Collision bits: things on the table meet each other and the robot; the robot doesn't meet itself.
 THINGS, ROBOT = 1, 2
-#: Geom groups: collision shapes are hidden, looks are drawn everywhere, scenery only in pictures for people.
-COLLISION_GROUP, LOOKS_GROUP, SCENERY_GROUP = 3, 2, 1
+#: Geom groups: collision shapes are hidden, looks are drawn everywhere, scenery only in pictures for people; the
+#: robot's looks are left out where none of it is in view.
+COLLISION_GROUP, LOOKS_GROUP, SCENERY_GROUP, ROBOT_LOOKS_GROUP = 3, 2, 1, 4
 
 Rgba = tuple[float, float, float, float]
 

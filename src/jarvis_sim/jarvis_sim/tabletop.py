@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import mujoco
 import numpy as np
@@ -14,6 +14,7 @@ from jarvis_core.pose import FloatArray, Pose
 from scipy.spatial.transform import Rotation
 
 from jarvis_sim.config import ContactConfig, LooksConfig
+from jarvis_sim.covering import covered
 from jarvis_sim.engine import Engine, PassiveComponent
 from jarvis_sim.shapes import LOOKS_GROUP, SCENERY_GROUP, add_box, add_mesh, material, to_mujoco
 
@@ -28,6 +29,7 @@ class Tabletop(PassiveComponent):
     """Table, plate and the room around them. The plate is the body named GROUND; its frame is frame ``plate``.
 
     Args:
+        covers: what hides studs of the plate for good, ``world``.
         variation: gives the generator that decides, at each reset, what ``looks.vary`` leaves to the seed.
     """
 
@@ -38,8 +40,10 @@ class Tabletop(PassiveComponent):
         cell: CellConfig,
         contact: ContactConfig,
         looks: LooksConfig,
+        covers: Sequence[Box],
         variation: Callable[[], np.random.Generator],
     ) -> None:
+        self._covers = covers
         self._variation = variation
         self._cell = cell
         self._contact = contact
@@ -62,12 +66,15 @@ class Tabletop(PassiveComponent):
         material(spec, GROUND, (*self._looks.plate_rgb, 1.0), shine=0.3)
         shape = add_box(body, Box(Pose((0.0, 0.0, -plate.thickness_m / 2)), size), self._contact)
         shape.group, shape.material = LOOKS_GROUP, GROUND
-        vertices, triangles = _stud_field(plate_studs(plate))
-        add_mesh(spec, "plate studs", vertices, triangles)
-        body.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_MESH, meshname="plate studs", material=GROUND, group=LOOKS_GROUP,
-            contype=0, conaffinity=0, mass=0.0,
-        )  # fmt: skip
+        studs = plate_studs(plate)
+        axes = np.repeat(plate.pose.rotation[:, 2][None], len(studs), axis=0)
+        studs = studs[~covered(plate.pose @ studs, axes, self._covers)]
+        if len(studs):
+            add_mesh(spec, "plate studs", *_stud_field(studs))
+            body.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_MESH, meshname="plate studs", material=GROUND, group=LOOKS_GROUP,
+                contype=0, conaffinity=0, mass=0.0,
+            )  # fmt: skip
 
     def bind(self, engine: Engine) -> None:
         self._engine = engine

@@ -283,7 +283,13 @@ class SimWorld:
             self._stud_bodies(), self._sim.clutch, self._bricks.bodies, self.is_held, joined
         )
         components: list[Component] = [
-            Tabletop(self.cell, self._sim.bricks.contact, self._sim.looks, lambda: self._stream("looks")),
+            Tabletop(
+                self.cell,
+                self._sim.bricks.contact,
+                self._sim.looks,
+                self._bricks.covers(),
+                lambda: self._stream("looks"),
+            ),
             self._bricks,
             self.arm,
             self._clutch,
