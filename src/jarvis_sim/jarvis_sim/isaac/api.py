@@ -118,6 +118,9 @@ class IsaacSimulator:
     def _commands(self, handles: Handles) -> None:
         """What needs the simulation to play."""
         self._robot = RobotView(self._articulation, handles.dofs)
+        self._articulation.set_link_enabled_gravities(
+            [False]
+        )  # a Panda's controller compensates its own weight
         drive = self._config.drive
         self._robot.set_gains(
             [*drive.stiffness, 2 * self._grip.kp, 2 * self._grip.kp],
