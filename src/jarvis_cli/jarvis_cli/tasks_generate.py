@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from jarvis_bricks.assembly import Assembly
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_core.config import load_default
 from jarvis_core.errors import BadInputError
@@ -33,7 +34,7 @@ from jarvis_cli.progress import progress
 EXAMPLES = """
 jarvis tasks generate --count 200 --seed 1 --out models/
 jarvis tasks generate --count 24 --families house,bridge --sizes small,medium --sheet sheet.png
-jarvis tasks build models/ --out dataset        a dataset of all their tasks
+                                                then `jarvis tasks build models/` for a dataset of all tasks
 """
 #: Pixels of a picture in the sheet, and of the title above it.
 _PICTURE, _CAPTION = 300, 34
@@ -81,7 +82,7 @@ def run_generate(options: argparse.Namespace) -> int:
             kept += not _write(options.out / f"{model.name}.mpd", model.text)
             _count(tallies[model.family], model, catalogue, options)
             if options.sheet is not None:
-                pictures.append(picture(model, catalogue))
+                pictures.append(picture(model.assembly, catalogue))
             advance(1)
     _print(tallies, pool, checked=not options.no_check)
     print(
@@ -130,10 +131,10 @@ def _count(
         tally.segments += found.considered
 
 
-def picture(model: GeneratedModel, catalogue: PartCatalogue) -> bytes:
+def picture(assembly: Assembly, catalogue: PartCatalogue) -> bytes:
     """A PNG of the finished model with its title; needs OpenGL."""
     cell, _ = cell_limits()
-    placed, plate = model_on_plate(model.assembly, catalogue, cell.plate)
+    placed, plate = model_on_plate(assembly, catalogue, cell.plate)
     config = load_default("manual", ManualConfig).changed(
         "manual", width=_PICTURE, height=_PICTURE, fade=0.0, accent_px=0.0, closer=True, margin_studs=1
     )
@@ -142,7 +143,7 @@ def picture(model: GeneratedModel, catalogue: PartCatalogue) -> bytes:
     draw = ImageDraw.Draw(image)
     # In place of the page's own header.
     draw.rectangle((0, 0, _PICTURE, _CAPTION), fill=config.background_rgb)
-    fitted_text(draw, (8, 8), model.assembly.title, 15, _PICTURE - 16, _INK)
+    fitted_text(draw, (8, 8), assembly.title, 15, _PICTURE - 16, _INK)
     return encode_png(image)
 
 
