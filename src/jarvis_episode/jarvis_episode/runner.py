@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_core.episode import CallRecord, EpisodeRecord, PolicyInfo
@@ -123,6 +124,7 @@ class _Episode:
         started_at, wall = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
         objects, initial = world.objects(), world.state()
         self._latest = initial
+        recorder.opening(self._record(recorder, initial, started_at, objects=objects))
         recorder.state(initial)
         recorder.before(cell.camera.capture())
         handles = self._observe(recorder)
@@ -144,21 +146,40 @@ class _Episode:
             final = world.state()
             recorder.state(final)
             recorder.after(cell.camera.capture())
+        return self._record(
+            recorder,
+            initial,
+            started_at,
+            final=final,
+            outcome=(outcome, message),
+            wall_s=time.monotonic() - wall,
+            time_s=time_s,
+            objects=objects,
+            calls=ledger.calls,
+        )
+
+    def _record(
+        self,
+        recorder: EpisodeRecorder,
+        initial: WorldState,
+        started_at: str,
+        *,
+        final: WorldState | None = None,
+        **happened: Any,
+    ) -> EpisodeRecord:
+        """The record, by default that of an episode in which nothing has happened yet."""
+        nothing: dict[str, Any] = {"outcome": ("", ""), "wall_s": 0.0, "time_s": 0.0, "calls": ()}
         return make_record(
             task=self._task,
             policy=(self._policy.name, self._policy.privileged),
             seed=self._seed,
             settings=self._settings,
             transport="in-process",
-            outcome=(outcome, message),
             started_at=started_at,
-            wall_s=time.monotonic() - wall,
-            time_s=time_s,
-            states=(initial, final),
-            objects=objects,
+            states=(initial, final or initial),
             targets=self._targets,
-            calls=ledger.calls,
             recorder=recorder,
+            **(nothing | happened),
         )
 
     def _ledger(self) -> Ledger:

@@ -51,6 +51,7 @@ class ScoreConfig(Config, frozen=True):
         exact_m, exact_deg: largest errors (world) of an exactly placed brick.
         weight_pose, weight_complete: of S_pose and S_comp in the score; they add up to one.
         max_time_penalty: fraction of the score lost at twice the budget and beyond.
+        max_state_gap_s: a recording whose clock skips more between two states is incomplete.
     """
 
     protocol: str
@@ -67,6 +68,7 @@ class ScoreConfig(Config, frozen=True):
     weight_pose: float
     weight_complete: float
     max_time_penalty: float
+    max_state_gap_s: float
 
     def __post_init__(self) -> None:
         if self.protocol not in self.protocols:
@@ -82,6 +84,8 @@ class ScoreConfig(Config, frozen=True):
             raise ValueError("weight_pose and weight_complete must be >= 0 and add up to 1")
         if not 0.0 <= self.max_time_penalty <= 1.0:
             raise ValueError("max_time_penalty must lie between 0 and 1")
+        if not self.max_state_gap_s > 0:
+            raise ValueError("max_state_gap_s must be > 0")
 
     def named(self, protocol: str) -> ProtocolConfig:
         """One protocol; raises ConfigError for a name that is not configured."""

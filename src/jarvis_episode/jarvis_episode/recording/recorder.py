@@ -14,7 +14,7 @@ from jarvis_core.episode import EpisodeRecord
 from jarvis_core.files import encode
 from jarvis_core.objects import ConnectionEvent, WorldState
 from jarvis_core.observation import CameraFrame
-from jarvis_scoring.inputs import ScoreInput
+from jarvis_scoring.evidence import Evidence
 
 from jarvis_episode.config import EpisodeConfig
 from jarvis_episode.recording.bag import BagWriter
@@ -66,10 +66,14 @@ class EpisodeRecorder:
     def after(self, frame: CameraFrame) -> None:
         self._folder.write_after(to_png(frame.rgb))
 
+    def opening(self, record: EpisodeRecord) -> None:
+        """Before the first state: what a score needs to know, should nothing else ever be written."""
+        evidence = Evidence.of_record(record).opening()
+        self._bag.write_episode(evidence.initial.time_s, encode(evidence).decode())
+
     def truth(self, record: EpisodeRecord) -> None:
-        """What else a score needs, so that the bag can be scored alone."""
-        given = ScoreInput.from_record(record)
-        self._bag.write_episode(record.final.time_s, encode(given).decode())
+        """After the last state: what else a score needs, so that the bag can be scored alone."""
+        self._bag.write_episode(record.final.time_s, encode(Evidence.of_record(record)).decode())
 
     def close(self) -> None:
         """Finish both files. A video without a frame is no file."""

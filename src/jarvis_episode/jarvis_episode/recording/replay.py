@@ -1,0 +1,176 @@
+"""Bags scored alone: no simulator, no configuration, no task; all that is needed lies in the bag."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jarvis_core.errors import BadInputError
+from jarvis_core.objects import ObjectState, WorldState
+from jarvis_core.pose import Pose
+from jarvis_scoring.config import ScoreConfig
+from jarvis_scoring.evidence import Evidence, read_evidence
+from jarvis_scoring.replay import Replay, StateMessage, StateStream, replay
+from rosbags.serde import SerdeError
+from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
+from rosbags.typesys.store import Typestore
+
+from jarvis_episode.recording.bag import EPISODE_RECORD, OBJECT_STATES
+from jarvis_episode.recording.message_types import typestore
+from jarvis_episode.recording.storage import RawMessage, Storage
+
+_NANOSECONDS = 1_000_000_000
+#: How rosbag2 separates the definitions of a type and of the types in it.
+_IDL_HEAD = "=" * 80 + "\nIDL: "
+
+
+@dataclass(frozen=True, slots=True)
+class BagReplay:
+    """What a bag gave.
+
+    Attributes:
+        replays: its episodes in order; an ordinary bag holds one.
+        damage: what is wrong with the files; a fault only where it cost something that the score needs.
+    """
+
+    replays: tuple[Replay, ...]
+    damage: tuple[str, ...]
+
+
+def replay_bag(path: Path, *, config: ScoreConfig | None = None, protocol: str | None = None) -> BagReplay:
+    """Score every episode in a bag (a folder or a single file), as far as the bag goes.
+
+    Args:
+        config: constants to use instead of the recorded ones.
+
+    Raises:
+        BadInputError: no bag, nothing of an episode in it, another layout, or a state that can't be scored.
+        ConfigError: an unknown protocol.
+    """
+    storage = Storage.open(path)
+    episodes = _Episodes(str(path))
+    for message in storage.messages((OBJECT_STATES, EPISODE_RECORD)):
+        episodes.add(message)
+    found = episodes.finish(storage.damage)
+    try:
+        replays = tuple(replay(e, s, config=config, protocol=protocol) for e, s in found)
+    except BadInputError as error:
+        raise type(error)(error.what, where=_joined(str(path), error.where), fix=error.fix) from error
+    return BagReplay(replays, tuple(storage.damage))
+
+
+def _joined(path: str, where: str) -> str:
+    return where if where.startswith(path) else f"{path}: {where}" if where else path
+
+
+class _Episodes:
+    """Sorts the messages of a bag by episode: the states between an opening evidence and the next."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._found: list[tuple[Evidence, StateStream]] = []
+        self._states = 0
+        self._unreadable = 0
+
+    def add(self, raw: RawMessage) -> None:
+        try:
+            message: Any = self._types(raw).deserialize_cdr(raw.data, raw.kind)
+        except (SerdeError, struct.error, ValueError, IndexError, AssertionError):
+            self._unreadable += 1
+            return
+        if raw.topic == EPISODE_RECORD:
+            self._evidence(read_evidence(message.data, f"{self._where}: {EPISODE_RECORD}"))
+            return
+        self._states += 1
+        # States before the first evidence belong to no episode that is recorded here.
+        if self._found and not self._found[-1][0].closed:
+            self._found[-1][1].add(self._state(message))
+
+    def _evidence(self, evidence: Evidence) -> None:
+        last = self._found[-1][0] if self._found else None
+        if last is not None and last.episode_id == evidence.episode_id:
+            # The closing one, or a latched message that was recorded twice.
+            if evidence.closed or not last.closed:
+                self._found[-1] = (evidence, self._found[-1][1])
+            return
+        if any(e.episode_id == evidence.episode_id for e, _ in self._found):
+            raise BadInputError(f"holds episode {evidence.episode_id} twice", where=self._where)
+        stream = StateStream(OBJECT_STATES, evidence.constants.max_state_gap_s)
+        self._found.append((evidence, stream))
+
+    def _state(self, message: Any) -> StateMessage:
+        stamp = message.header.stamp
+        time_s = (stamp.sec * _NANOSECONDS + stamp.nanosec) / _NANOSECONDS
+        return StateMessage(message.sequence, time_s, lambda: world_state(message, time_s, self._where))
+
+    def _types(self, raw: RawMessage) -> Typestore:
+        try:
+            return _types_of(raw.kind, raw.definition)
+        except BadInputError as error:
+            raise BadInputError(error.what, where=self._where) from error
+
+    def finish(self, damage: list[str]) -> list[tuple[Evidence, StateStream]]:
+        """The episodes; raises BadInputError where there is nothing to score."""
+        if self._unreadable:
+            damage.append(f"{self._unreadable} messages can't be read")
+        broken = f" ({'; '.join(damage)})" if damage else ""
+        if not self._found:
+            raise BadInputError(
+                f"holds no {EPISODE_RECORD}, so what was to be built is unknown{broken}",
+                where=self._where,
+                fix="record that topic from the episode's start",
+            )
+        for evidence, stream in self._found:
+            if stream.last is None:
+                raise BadInputError(
+                    f"holds no states ({OBJECT_STATES}) of episode {evidence.episode_id}{broken}",
+                    where=self._where,
+                    fix="record that topic",
+                )
+        return self._found
+
+
+@cache
+def _types_of(kind: str, definition: str) -> Typestore:
+    """The types that a message is made of: as the bag defines them, else as this version does."""
+    store = get_typestore(Stores.ROS2_JAZZY)
+    if kind in store.fielddefs:
+        return store
+    if not definition:
+        return typestore()
+    try:
+        if definition.startswith(_IDL_HEAD):
+            types: dict[str, Any] = {}
+            for text in definition.split(_IDL_HEAD[:-5])[1:]:
+                types |= get_types_from_idl(text.split("\n", 1)[1])
+        else:
+            types = dict(get_types_from_msg(definition, kind))
+        store.register({name: fields for name, fields in types.items() if name not in store.fielddefs})
+    except Exception as error:
+        raise BadInputError(f"its definition of {kind} can't be read ({error})") from error
+    return store
+
+
+def world_state(message: Any, time_s: float, where: str) -> WorldState:
+    """From an ObjectStates message; poses bit for bit.
+
+    Raises:
+        BadInputError: a pose is not finite, or ids and poses don't fit together.
+    """
+    if len(message.ids) != len(message.poses):
+        raise BadInputError(f"{len(message.ids)} ids with {len(message.poses)} poses", where=where)
+    objects = []
+    for thing, pose in zip(message.ids, message.poses, strict=True):
+        p, q = pose.position, pose.orientation
+        try:
+            objects.append(
+                ObjectState(thing, Pose((p.x, p.y, p.z), (q.x, q.y, q.z, q.w)), thing == message.held)
+            )
+        except ValueError as error:
+            raise BadInputError(
+                f"the pose of {thing} at {time_s:.3f} s is no pose ({error})", where=where
+            ) from error
+    return WorldState(time_s, tuple(objects), tuple((c.upper, c.lower) for c in message.connections))
