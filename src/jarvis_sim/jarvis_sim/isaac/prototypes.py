@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from jarvis_bricks.colours import ColourTable
 from jarvis_bricks.geometry import Mesh
 from jarvis_core.errors import MissingCapabilityError
 from jarvis_core.objects import Box
-from jarvis_core.pose import FloatArray, Pose
+from jarvis_core.pose import Pose
 
 from jarvis_sim.bricks import BrickItem
 from jarvis_sim.isaac.config import PhysicsConfig, SurfaceConfig
@@ -114,13 +115,15 @@ def set_pose(prim: UsdGeom.Xformable, pose: Pose) -> None:
     prim.AddOrientOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Quatd(w, x, y, z))
 
 
-def add_mesh(stage: Usd.Stage, path: Sdf.Path, vertices: FloatArray, triangles: FloatArray) -> UsdGeom.Mesh:
+def add_mesh(
+    stage: Usd.Stage, path: Sdf.Path, vertices: npt.NDArray[np.float32], triangles: npt.NDArray[np.int32]
+) -> UsdGeom.Mesh:
     """A triangle mesh: (n, 3) vertices in metres, (m, 3) indices, counter-clockwise seen from outside."""
     mesh = UsdGeom.Mesh.Define(stage, path)
-    points = Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(vertices, np.float32))
+    points = Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(vertices))
     mesh.CreatePointsAttr(points)
     mesh.CreateFaceVertexCountsAttr(Vt.IntArray(len(triangles), 3))
-    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(triangles, np.int32).ravel()))
+    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(triangles).ravel()))
     mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
     mesh.CreateDoubleSidedAttr(True)  # parts are open below
     mesh.CreateExtentAttr(UsdGeom.PointBased.ComputeExtent(points))
@@ -170,11 +173,7 @@ def add_material(
     return material
 
 
-def _triangles_of(mesh: Mesh, code: int) -> tuple[FloatArray, FloatArray]:
+def _triangles_of(mesh: Mesh, code: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
     """Vertices and triangles of one colour."""
     used, index = np.unique(mesh.triangles[mesh.colours == code], return_inverse=True)
-    vertices, triangles = (
-        np.asarray(mesh.vertices[used], np.float64),
-        np.asarray(index.reshape(-1, 3), np.float64),
-    )
-    return vertices, triangles
+    return mesh.vertices[used], index.reshape(-1, 3).astype(np.int32)
