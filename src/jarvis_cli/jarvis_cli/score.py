@@ -26,6 +26,8 @@ jarvis score recorded_bag/ --protocol brick-score-1-world
 jarvis score results/ --out scores.json
 jarvis score --protocols"""
 INCOMPLETE = "INCOMPLETE"
+#: Of what is piped into a file.
+_WIDTH = 180
 
 
 def add_parser(commands: Commands) -> None:
@@ -129,7 +131,7 @@ def _print_batch(scored: Sequence[Scored], bad: Sequence[Unusable]) -> None:
             f"{result.calls} ({result.failed_calls} failed)",
             f"{INCOMPLETE} (counts 0): {'; '.join(item.faults)}" if item.faults else "; ".join(item.remarks),
         )
-    Console(soft_wrap=not sys.stdout.isatty()).print(rows)
+    Console(width=None if sys.stdout.isatty() else _WIDTH).print(rows)
     mean = sum(item.counted for item in scored) / len(scored)
     incomplete = sum(bool(item.faults) for item in scored)
     protocols = ", ".join(sorted({item.score.protocol for item in scored}))

@@ -1,0 +1,113 @@
+"""``jarvis score``: what it prints, what it writes, how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jarvis_cli.__main__ import main
+from jarvis_core.cell import CellConfig
+from jarvis_core.config import load_default
+from jarvis_core.episode import EpisodeRecord, PolicyInfo
+from jarvis_core.files import write_json
+from jarvis_core.objects import GROUND, Box, ObjectState, RigidObject, TargetObject, WorldState
+from jarvis_core.pose import Pose
+
+SHAPE = (Box(Pose((0, 0, -0.0048)), (0.016, 0.016, 0.0096)),)
+PLACE, START = Pose((0.5, 0.1, 0.0128)), Pose((0.4, -0.2, 0.0096))
+
+
+def record(root: Path, episode_id: str, *, end: Pose = PLACE, outcome: str = "finished") -> Path:
+    """An episode of one brick."""
+    cell = load_default("cell", CellConfig)
+    found = EpisodeRecord(
+        episode_id=episode_id,
+        task_id="one",
+        task_hash="0",
+        seed=0,
+        policy=PolicyInfo("oracle", True, False),
+        transport="in-process",
+        scene_source="true",
+        outcome=outcome,
+        outcome_message="the cell broke" if outcome == "cell_error" else "done",
+        started_at="",
+        wall_s=1.0,
+        time_s=20.0,
+        budget_s=105.0,
+        initial=WorldState(0.0, (ObjectState("b1", START),), ()),
+        final=WorldState(20.0, (ObjectState("b1", end),), (("b1", GROUND),)),
+        objects=(RigidObject("b1", "3003", 4, START, SHAPE),),
+        targets=(
+            TargetObject(RigidObject("b1", "3003", 4, PLACE, SHAPE), GROUND, (GROUND,), ((0, 0, 0, 1),), 1),
+        ),
+        calls=(),
+        events=(),
+        config={"cell": {"table": {"x": list(cell.table.x), "y": list(cell.table.y)}}},
+        versions={},
+    )
+    write_json(root / episode_id / "record.json", found)
+    return root / episode_id
+
+
+def test_one_episode_in_full(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", str(record(tmp_path, "one-oracle-0"))]) == 0
+    output = capsys.readouterr().out
+    assert "brick-score-1  100.00 of 100" in output
+    assert "not comparable with published results" in output
+
+
+def test_a_folder_names_what_counts_zero_and_what_cannot_be_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(tmp_path, "one-oracle-0")
+    record(tmp_path, "one-oracle-1", end=START)
+    record(tmp_path, "one-oracle-2", outcome="cell_error")
+    (tmp_path / "one-oracle-3").mkdir()
+    (tmp_path / "one-oracle-3" / "record.json").write_text("{")
+    assert main(["score", str(tmp_path), "--out", str(tmp_path / "scores.json")]) == 2
+    said = capsys.readouterr()
+    assert "3 episodes, mean 33.33; 1 incomplete (counted 0), 1 could not be used" in said.out
+    assert "INCOMPLETE (counts 0): the cell broke" in said.out
+    assert said.err.count("\n") == 1
+    assert "one-oracle-3" in said.err
+    rows = json.loads((tmp_path / "scores.json").read_text())
+    assert [row["status"] for row in rows] == ["complete", "complete", "incomplete", "unusable"]
+    assert [row.get("counted") for row in rows] == [100.0, 0.0, 0.0, None]
+    assert rows[0]["constants"]["max_time_penalty"] == 0.2
+
+
+def test_exit_status_of_an_incomplete_one(tmp_path: Path) -> None:
+    assert main(["score", str(record(tmp_path, "one-oracle-2", outcome="cell_error"))]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["absent"], "absent: no such file or folder"),
+        (["empty"], "holds neither an episode nor a bag"),
+        ([], "nothing to score"),
+        (["one-oracle-0", "--protocol", "nobody"], "use one of brick-score-1, brick-score-1-world"),
+    ],
+)
+def test_mistakes_are_one_line_and_status_2(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    said: str,
+) -> None:
+    record(tmp_path, "one-oracle-0")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["score", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_protocols_show_every_constant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "--protocols"]) == 0
+    output = capsys.readouterr().out
+    for word in ("brick-score-1-world", "weight of anchor", "sigma_theta_deg", "max_time_penalty"):
+        assert word in output
