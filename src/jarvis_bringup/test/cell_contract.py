@@ -37,6 +37,7 @@ SERVICES = {
     "/sim/get_entities": "simulation_interfaces/srv/GetEntities",
     "/sim/get_entity_state": "simulation_interfaces/srv/GetEntityState",
     "/sim/get_entities_states": "simulation_interfaces/srv/GetEntitiesStates",
+    "/sim/set_entity_state": "simulation_interfaces/srv/SetEntityState",
     "/sim/get_scene": "jarvis_interfaces/srv/GetScene",
     "/sim/get_object_states": "jarvis_interfaces/srv/GetObjectStates",
     "/episode/load": "jarvis_interfaces/srv/LoadEpisode",
