@@ -7,7 +7,7 @@ list), what can be separated from them (views.py, joints.py, bridge.py) is teste
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from jarvis_sim.isaac import scene
 from jarvis_sim.isaac.bridge import GRAPH_PATH, bridge_graph
 from jarvis_sim.isaac.config import IsaacConfig
 from jarvis_sim.isaac.joints import UsdFasteners
-from jarvis_sim.isaac.ports import Handles, Touch
+from jarvis_sim.isaac.ports import App, Handles, Touch
 from jarvis_sim.isaac.views import BrickView, CameraSensorLike, RobotView, picture
 from jarvis_sim.world import TOP_CAMERA
 
@@ -40,14 +40,6 @@ except ImportError as missing:
         where="Isaac Sim",
         fix="start the cell by `ros2 launch jarvis_bringup isaac.launch.py` (docs/isaac-sim.md)",
     ) from missing
-
-
-class App(Protocol):
-    """As much of ``SimulationApp`` as is used."""
-
-    def update(self) -> None: ...
-
-    def is_running(self) -> bool: ...
 
 
 class IsaacSimulator:

@@ -30,6 +30,14 @@ class Touch:
     force: FloatArray
 
 
+class App(Protocol):
+    """As much of Isaac Sim's ``SimulationApp`` as is used."""
+
+    def update(self) -> None: ...
+
+    def is_running(self) -> bool: ...
+
+
 class Fasteners(Protocol):
     """Fixed joints between bricks."""
 

@@ -14,6 +14,7 @@ from jarvis_core.errors import JarvisError
 
 from jarvis_sim.config import SimConfig
 from jarvis_sim.isaac.config import IsaacConfig
+from jarvis_sim.isaac.ports import App
 
 #: The first brings rclpy along where no ROS 2 is sourced; the others are not part of every experience.
 EXTENSIONS = ("isaacsim.ros2.bridge", "isaacsim.sensors.experimental.rtx", "isaacsim.sensors.physics.nodes")
@@ -44,7 +45,7 @@ def main() -> int:
     return status
 
 
-def _serve(app: object, config: IsaacConfig, sim: SimConfig) -> int:
+def _serve(app: App, config: IsaacConfig, sim: SimConfig) -> int:
     """Everything below can only be imported while the application runs."""
     import isaacsim.core.experimental.utils.app as app_utils
 
@@ -60,7 +61,7 @@ def _serve(app: object, config: IsaacConfig, sim: SimConfig) -> int:
     except JarvisError as error:
         print(f"error: {error.line()}", file=sys.stderr)
         return 2
-    return serve(IsaacSimulator(app, config, sim.gripper))  # type: ignore[arg-type]
+    return serve(IsaacSimulator(app, config, sim.gripper))
 
 
 if __name__ == "__main__":
