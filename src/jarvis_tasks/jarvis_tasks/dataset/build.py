@@ -149,5 +149,7 @@ def _locked(out: Path) -> Iterator[None]:
             ) from error
         for leftover in out.glob("**/.*.tmp*"):
             leftover.unlink(missing_ok=True)
-        yield
-        (out / LOCK).unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            (out / LOCK).unlink(missing_ok=True)
