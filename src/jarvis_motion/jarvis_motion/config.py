@@ -50,6 +50,8 @@ class MotionConfig(Config, frozen=True):
 
     Attributes:
         backend: name of the motion backend.
+        isolate: run the backend in a process of its own, which may crash or hang without harm.
+        answer_within_s: a process that takes longer is ended.
         seed: of every random choice; each plan starts from it anew.
         velocity_scale, acceleration_scale, jerk_scale: shares of the published limits used at speed 1.
         padding_m: distance free motions keep from obstacles, unless they start or end closer.
@@ -62,6 +64,8 @@ class MotionConfig(Config, frozen=True):
     """
 
     backend: str
+    isolate: bool
+    answer_within_s: float
     seed: int
     velocity_scale: float
     acceleration_scale: float
