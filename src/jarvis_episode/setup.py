@@ -16,6 +16,11 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
     ],
     zip_safe=False,
-    entry_points={"console_scripts": ["episode_node = jarvis_episode.ros.episode_node:main"]},
+    entry_points={
+        "console_scripts": [
+            "episode_node = jarvis_episode.ros.episode_node:main",
+            "replay_node = jarvis_episode.ros.replay_node:main",
+        ]
+    },
     extras_require={"test": ["pytest"]},
 )
