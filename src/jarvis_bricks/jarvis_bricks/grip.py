@@ -246,13 +246,15 @@ def _candidates(index: int, placed: OrientedBoxes, fingers: FingerClearance) -> 
     sign = 1 if axes[2, up] > 0 else -1
     height = 2 * float(half[up])
     top = centre + axes[:, up] * sign * half[up]
+    depths = [(depth, np.array([0.0, 0.0, depth])) for depth in _depths(height, fingers)]
     for axis in (a for a in range(3) if a != up):
         other = 3 - axis - up
         length, width = 2 * float(half[other]), 2 * float(half[axis])
         for offset in _offsets(length, fingers.width_m):
-            for depth in _depths(height, fingers):
+            at = top + axes[:, other] * offset
+            for depth, down in depths:
                 key = GripKey(index, axis, sign * (up + 1), offset, depth)
-                middle = top + axes[:, other] * offset - np.array([0.0, 0.0, depth])
+                middle = at - down
                 cost = abs(offset) + 2 * (height - depth) + width / 5
                 yield _Candidate(key, middle, axes[:, axis], axes[:, other], width, cost)
 
@@ -287,8 +289,11 @@ def _judge(
     columns = _Columns.of(tried)
     tips, hands = _finger_volumes(columns, fingers, FLUSH_M), _hand_volumes(columns, fingers)
     near = others.select(_near(tips, hands, others.boxes))
-    # A box can't block the grip on itself.
-    own_hits = _hits(_finger_volumes(columns, fingers, 0.0), own, per=2)
+    # A box can't block the grip on itself: a brick of one box is never in its own way.
+    single = len(own) == 1
+    own_hits = (
+        [set[int]()] * len(tried) if single else _hits(_finger_volumes(columns, fingers, 0.0), own, per=2)
+    )
     finger_hits, hand_hits = _hits(tips, near.boxes, per=2), _hits(hands, near.boxes, per=1)
     if fingers.upper_thickness_m > 0.0:
         upper_hits = _hits(_upper_finger_volumes(columns, fingers), near.boxes, per=2)
@@ -313,11 +318,11 @@ def _judge(
 def _option(
     candidate: _Candidate, fingers: FingerClearance, refusal: GripRefusal | None, blockers: tuple[str, ...]
 ) -> GripOption:
-    x, y, z = (float(v) for v in candidate.middle)
+    x, y, z = candidate.middle.tolist()
     return GripOption(
         key=candidate.key,
         position=(x, y, z + fingers.pad_below_tcp_m),
-        axis_yaw_rad=float(np.arctan2(candidate.close[1], candidate.close[0])),
+        axis_yaw_rad=math.atan2(candidate.close[1], candidate.close[0]),
         width_m=candidate.width,
         cost=candidate.cost,
         refusal=refusal,
