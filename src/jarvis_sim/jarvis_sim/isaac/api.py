@@ -1,7 +1,7 @@
 """The port to Isaac Sim on its real API, and the only module that imports it. Import it after SimulationApp is made.
 
-Not run on this project's machines: every name was looked up in Isaac Sim 6.2's packages (docs/isaac-sim.md has the
-list), what can be separated from them (views.py, joints.py, bridge.py) is tested.
+Not run in Isaac Sim on this project's machines: every name was looked up in its packages, 6.0.1 and 6.2.0
+(docs/isaac-sim.md has the list), and what can be separated from it (views.py, joints.py, bridge.py) is tested.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The cell's streams are the embedded simulator's (``jarvis_sim.ros.streams``): they also speak while time stands still,
 and put a camera's principal point where pixel centres are whole numbers (the bridge: half a pixel off). This graph is
 for comparison and for tools that want the bridge; it publishes under a namespace of its own. Plain data: nodes, values
-and connections by the names of the .ogn files of isaacsim.ros2.nodes and isaacsim.core.nodes 6.2.
+and connections by the names of the .ogn files of isaacsim.ros2.nodes and isaacsim.core.nodes.
 """
 
 from __future__ import annotations
