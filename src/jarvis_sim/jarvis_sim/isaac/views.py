@@ -1,7 +1,8 @@
 """Isaac Sim's tensors as the cell's types. The protocols carry the names and arguments of Isaac Sim's own classes.
 
 They are those of ``RigidPrim`` and ``Articulation`` in isaacsim.core.experimental.prims and of ``CameraSensor`` in
-isaacsim.sensors.experimental.rtx, versions 6.0.1 and 6.2.0. Positions are metres, quaternions w, x, y, z; arrays are Warp's.
+isaacsim.sensors.experimental.rtx, versions 6.0.1 and 6.2.0. Positions are metres, quaternions w, x, y, z; arrays are
+Warp's.
 """
 
 from __future__ import annotations
