@@ -111,3 +111,27 @@ def test_protocols_show_every_constant(capsys: pytest.CaptureFixture[str]) -> No
     output = capsys.readouterr().out
     for word in ("brick-score-1-world", "weight of anchor", "sigma_theta_deg", "max_time_penalty"):
         assert word in output
+
+
+def test_tables_of_a_folder_count_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = tmp_path / "results"
+    record(results, "one-oracle-0")
+    (results / "one-oracle-1").mkdir()
+    (results / "one-oracle-1" / "record.json").write_text("{")
+    (tmp_path / "expected.txt").write_text("one-oracle-0\none-oracle-1\none-oracle-2\n")
+    write_json(results / "one-oracle-0" / "labels.json", {"style": "sketch"})
+    out = tmp_path / "out"
+    arguments = ["--expected", str(tmp_path / "expected.txt"), "--out", str(out), "--strips"]
+    assert main(["tables", str(results), *arguments]) == 2
+    said = capsys.readouterr()
+    assert "one-oracle-1" in said.err
+    assert "1 expected episodes left no result" in said.err
+    text = (out / "tables.txt").read_text()
+    assert "33.33 [0.00, 100.00] (3)" in text
+    assert "2 of 3 episodes count 0" in text
+    assert "sketch" in text
+    assert {p.name for p in out.iterdir()} == {"tables.txt", "rows.jsonl", "results.png", "strips"}
+    assert [p.name for p in (out / "strips").iterdir()] == ["one-oracle-0.png"]
+    # The rows alone give the same tables again.
+    assert main(["tables", str(out / "rows.jsonl")]) == 0
+    assert capsys.readouterr().out == text

@@ -1,0 +1,142 @@
+"""Result rows: from episodes and bags, from files of rows, and of what was planned."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from jarvis_bricks.library import LDrawLibrary
+from jarvis_core.errors import BadInputError
+from jarvis_core.files import read_bytes, read_json
+from jarvis_episode.recording.folder import BAG_FOLDER
+from jarvis_episode.recording.scored import Scored, Unusable, find_sources, score_all
+from jarvis_episode.runner import episode_name
+from jarvis_scoring.rows import ResultRow, read_rows
+from jarvis_scoring.stages import failure_stages
+from jarvis_tasks.suite import load_suite
+
+from jarvis_cli.progress import track
+
+#: Beside a record: fields of a ResultRow that the record does not know (api, style, mode, rounds, ...).
+LABELS_FILE = "labels.json"
+_ROWS = ".jsonl"
+
+
+def collect(paths: Sequence[Path], *, with_bags: bool) -> tuple[list[ResultRow], list[Unusable]]:
+    """Rows of everything under ``paths``, and what could not be used (a row too, where its episode is known)."""
+    rows: list[ResultRow] = []
+    files = [p for p in paths if p.suffix == _ROWS]
+    for path in files:
+        rows += read_rows(path)
+    sources = find_sources([p for p in paths if p not in files])
+    found = list(score_all(list(track(sources, "scoring")), with_bags=with_bags))
+    rows += [row_of(item) for item in found if isinstance(item, Scored)]
+    unusable = [item for item in found if isinstance(item, Unusable)]
+    known = {row.episode_id for row in rows}
+    return [*rows, *_failed(unusable, known)], unusable
+
+
+def _failed(unusable: Sequence[Unusable], known: Collection[str]) -> Iterator[ResultRow]:
+    """An episode that can't be scored stays in the denominator where its folder tells which it was."""
+    for item in unusable:
+        folder = item.source.parent if item.source.name == BAG_FOLDER else item.source
+        row = _from_id(folder.name.removeprefix(".").removesuffix(".partial"))
+        if row is not None and row.episode_id not in known:
+            yield msgspec.structs.replace(row, complete=False, reason=item.error.what)
+
+
+def row_of(scored: Scored) -> ResultRow:
+    """One episode; labels beside the record add to it.
+
+    Raises:
+        BadInputError: labels that are none of a row.
+    """
+    evidence, score = scored.evidence, scored.score
+    complete = not scored.faults
+    stages: dict[str, int] = {}
+    if complete and scored.record is not None:
+        stages = failure_stages(scored.record, score, evidence.constants)
+    row = ResultRow(
+        episode_id=evidence.episode_id,
+        task_id=evidence.task_id,
+        agent=evidence.policy.name,
+        seed=evidence.seed,
+        n_scene=len(evidence.initial.objects) - len(evidence.targets),
+        n_act=len(evidence.targets),
+        score=score.score,
+        q=score.q,
+        s_exact=score.s_exact,
+        failed_calls=score.failed_calls,
+        calls=score.calls,
+        time_s=score.time_s,
+        outcome=evidence.outcome,
+        complete=complete,
+        reason="; ".join(scored.faults),
+        stages=stages,
+    )
+    labels = scored.source / LABELS_FILE
+    if not labels.is_file():
+        return row
+    given = read_json(labels, dict[str, Any])
+    try:
+        return msgspec.convert(msgspec.to_builtins(row) | given, ResultRow)
+    except msgspec.ValidationError as error:
+        raise BadInputError(f"is no label of a result ({error})", where=str(labels)) from error
+
+
+def planned(
+    suite: str | None,
+    agents: Sequence[str],
+    seeds: Sequence[int],
+    listed: Path | None,
+    library: LDrawLibrary | None,
+) -> list[ResultRow]:
+    """Episodes that should be there: every task of a suite for every agent and seed, and those of a list.
+
+    Args:
+        listed: a file with rows (.jsonl), or an episode id a line, TASK-AGENT-SEED.
+    """
+    rows = []
+    if suite is not None:
+        tasks = load_suite(suite, library).index.tasks
+        for task, agent, seed in itertools.product(tasks, agents, seeds):
+            rows.append(
+                ResultRow(
+                    episode_id=episode_name(task.id, agent, seed),
+                    task_id=task.id,
+                    agent=agent,
+                    seed=seed,
+                    stratum=task.stratum,
+                    n_scene=task.n_scene,
+                    n_act=task.n_act,
+                )
+            )
+    if listed is not None:
+        rows += read_rows(listed) if listed.suffix == _ROWS else _from_ids(listed)
+    return rows
+
+
+def _from_ids(path: Path) -> list[ResultRow]:
+    rows = []
+    for number, line in enumerate(read_bytes(path).decode(errors="replace").splitlines(), 1):
+        if not line.strip():
+            continue
+        row = _from_id(line.strip())
+        if row is None:
+            raise BadInputError(
+                f"{line.strip()!r} is no episode id", where=f"{path}:{number}", fix="write TASK-AGENT-SEED"
+            )
+        rows.append(row)
+    return rows
+
+
+def _from_id(text: str) -> ResultRow | None:
+    """TASK-AGENT-SEED, as jarvis_episode.runner.episode_name makes it; None for anything else."""
+    task, _, seed = text.rpartition("-")
+    task, _, agent = task.rpartition("-")
+    if not (task and agent and seed.isdigit()):
+        return None
+    return ResultRow(episode_id=text, task_id=task, agent=agent, seed=int(seed))
