@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import msgspec
@@ -16,7 +17,7 @@ from jarvis_core.objects import Box
 from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.status import Status
 from jarvis_motion.backend import MotionBackend, Obstacle, Plan
-from jarvis_motion.checks import dense_positions, limit_faults
+from jarvis_motion.checks import dense_positions, limit_faults, peaks, stretched
 from jarvis_motion.config import MotionConfig
 from jarvis_motion.contacts import ContactFinder
 from jarvis_motion.factory import BACKENDS, make_backend
@@ -332,6 +333,42 @@ def test_obstacles_come_and_go_in_any_number(backend: MotionBackend) -> None:
         fresh = again(backend)
         fresh.set_obstacles([TABLE, *boxes])
         assert backend.plan_line(start, goal).message == fresh.plan_line(start, goal).message
+
+
+def test_a_sound_trajectory_has_no_faults(backend: MotionBackend) -> None:
+    backend.set_obstacles([TABLE])
+    assert backend.validate(trajectory_of(backend.plan_to_joints(HOME, READY))) == ()
+
+
+def test_faults_name_joint_time_and_obstacle(backend: MotionBackend) -> None:
+    backend.set_obstacles([TABLE])
+    plan = trajectory_of(backend.plan_to_joints(HOME, READY))
+    post = Obstacle("post", Box(Pose(PANDA.tool(READY).position), (0.02, 0.2, 0.02)))
+    backend.set_obstacles([TABLE, post])
+    (fault,) = backend.validate(plan)
+    assert "panda_leftfinger would touch post" in fault
+    assert "s with the tool at" in fault
+    when = float(fault.split(" at ")[1].split(" s ")[0])
+    assert 0.5 * plan.duration_s < when <= plan.duration_s
+    assert backend.validate(plan, allow_contact=["post"]) == ()
+    rushed = stretched(plan, 0.1)
+    words = "; ".join(backend.validate(rushed, allow_contact=["post"]))
+    for kind in ("moves at", "accelerates by", "jerks by"):
+        assert kind in words
+    assert "joint limit: panda_joint" in words
+
+
+def test_a_trajectory_of_another_arm_is_a_fault(backend: MotionBackend) -> None:
+    plan = trajectory_of(backend.plan_to_joints(HOME, READY))
+    other = dataclasses.replace(plan, joint_names=tuple(f"other{i}" for i in range(7)))
+    assert "it moves other0" in backend.validate(other)[0]
+
+
+@pytest.mark.parametrize("scale", [0.5, 0.001])
+def test_plans_keep_the_configured_share_of_jerk(backend: MotionBackend, scale: float) -> None:
+    config = msgspec.structs.replace(CONFIG, backend=backend.name, jerk_scale=scale)
+    plan = trajectory_of(make_backend(PANDA, config).plan_to_joints(HOME, READY))
+    assert (peaks(plan).jerk <= PANDA.limits.jerk * scale * 1.001).all()
 
 
 def test_wrong_arguments_are_errors(backend: MotionBackend) -> None:
