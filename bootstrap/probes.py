@@ -108,7 +108,7 @@ def rendering(venv: Venv) -> list[Finding]:
 # The name of the backend, the module that it needs, and how that module comes to a machine.
 MOTION_BACKENDS = (
     ("roboplan", "roboplan", "./jarvis setup"),
-    ("ompl", "ompl", "pip install ompl into .jarvis/venv"),
+    ("ompl", "ompl", "./jarvis setup"),
     ("rmpflow", "lula", "comes with Isaac Sim"),
     ("cumotion", "cumotion", "comes with Isaac Sim; needs an NVIDIA GPU"),
     ("isaac_ros_cumotion", "isaac_ros_cumotion", "install it from NVIDIA's Isaac ROS apt repository"),
