@@ -49,9 +49,7 @@ def add_generate(actions: Commands) -> None:
     made.add_argument("--families", metavar="A,B", help=f"of {', '.join(FAMILIES)} (default all)")
     made.add_argument("--sizes", metavar="A,B", help=f"of {', '.join(SIZES)} (default all)")
     made.add_argument("--bricks", metavar="A-B", help="bricks to place, for the count of tasks")
-    made.add_argument(
-        "--no-check", action="store_true", help="don't count the tasks, which takes half the time"
-    )
+    made.add_argument("--no-check", action="store_true", help="don't count the tasks, a third of the time")
     made.add_argument("--sheet", type=Path, metavar="PNG", help="a picture of each model on one sheet")
     made.set_defaults(run=run_generate)
 

@@ -107,7 +107,7 @@ def _bench(grid: Grid, x: int, y: int) -> str:
         grid.round(x - 3, y + 2, BRICK * level, DARK_GREY, high=BRICK)
     grid.round(x - 3, y + 2, 3 * BRICK, TRANS_YELLOW, high=BRICK)
     grid.round(x - 3, y + 2, 4 * BRICK, DARK_GREY)
-    return "Bench and a Lamp"
+    return "Bench under a Lamp"
 
 
 def _pond(grid: Grid, x: int, y: int) -> str:
