@@ -25,12 +25,15 @@ Decisions where the definition leaves room:
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 from jarvis_core.cell import Region
 from jarvis_core.episode import EpisodeRecord
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import content_hash
-from jarvis_core.objects import GROUND, RigidObject
+from jarvis_core.objects import GROUND, RigidObject, TargetObject
 from jarvis_core.pose import FloatArray
 from scipy.spatial.transform import Rotation
 
@@ -118,73 +121,102 @@ def _episode_score(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found of one place and the brick that fills it, as plain numbers."""
+
+    support_m: float
+    world_m: float
+    z_m: float
+    theta_rad: float
+    s_pos: float
+    s_z: float
+    s_theta: float
+    s_anchor: float
+    pose: float
+    pose_ungated: float
+    offset_m: tuple[float, float, float]
+    displacement_m: float
+    present: bool
+    held: bool
+    moved: bool
+    complete: bool
+    inside: bool
+
+
+def _found(given: ScoreInput, matched: Match) -> list[_Found]:
+    """By place. Arrays are picked apart once: one number at a time would take longer than all the arithmetic."""
+    errors, bricks, i = matched.errors, matched.bricks, matched.brick
+    j = np.arange(len(i))
+    numbers = (errors.support, errors.world, errors.z, errors.theta, errors.s_pos, errors.s_z, errors.s_theta)
+    more = (errors.s_anchor, errors.pose, errors.pose_ungated)
+    flags = (bricks.present[i], bricks.held[i], bricks.moved[i], errors.complete[j, i])
+    inside = _inside_table(given, bricks)[i]
+    return [
+        _Found(*row)
+        for row in zip(
+            *(array[j, i].tolist() for array in (*numbers, *more)),
+            map(tuple, errors.offset[j, i].tolist()),
+            bricks.displacement_m[i].tolist(),
+            *(flag.tolist() for flag in flags),
+            inside.tolist(),
+            strict=True,
+        )
+    ]
+
+
 def _brick_scores(given: ScoreInput, matched: Match, config: ScoreConfig) -> tuple[BrickScore, ...]:
     ids = [t.object.id for t in given.targets]
     physical = {place: ids[i] for place, i in zip(ids, matched.brick.tolist(), strict=True)}
     joined = _neighbours(given.final.connections)
-    inside = _inside_table(given, matched.bricks)
     scores = []
-    for j, target in enumerate(given.targets):
+    for target, found in zip(given.targets, _found(given, matched), strict=True):
+        brick = physical[target.object.id]
         wanted = {physical.get(c, c) for c in target.connections}
-        found = joined.get(physical[target.object.id], set())
-        scores.append(
-            _brick_score(
-                given,
-                matched,
-                j,
-                support=physical.get(target.support, target.support),
-                missing=tuple(sorted(wanted - found)),
-                extra=tuple(sorted(found - wanted)),
-                inside=inside,
-                config=config,
-            )
-        )
+        joints = joined.get(brick, set())
+        support = physical.get(target.support, target.support)
+        missing, extra = tuple(sorted(wanted - joints)), tuple(sorted(joints - wanted))
+        scores.append(_brick_score(target, brick, support, found, missing, extra, config))
     return tuple(scores)
 
 
 def _brick_score(
-    given: ScoreInput,
-    matched: Match,
-    j: int,
-    *,
+    target: TargetObject,
+    brick: str,
     support: str,
+    found: _Found,
     missing: tuple[str, ...],
     extra: tuple[str, ...],
-    inside: BoolArray,
     config: ScoreConfig,
 ) -> BrickScore:
-    target, i, errors, bricks = given.targets[j], int(matched.brick[j]), matched.errors, matched.bricks
-    present = bool(bricks.present[i])
-    world, theta = float(errors.world[j, i]), float(errors.theta[j, i])
-    on_support = float(errors.support[j, i])
-    dx, dy, dz = errors.offset[j, i].tolist()
+    present = found.present
     joined_right = present and not missing and not extra
-    at_place = world <= config.exact_m and theta <= np.radians(config.exact_deg)
+    at_place = found.world_m <= config.exact_m and found.theta_rad <= math.radians(config.exact_deg)
     return BrickScore(
         id=target.object.id,
         kind=target.object.kind,
         colour=target.object.colour,
         step=target.step,
-        matched_id=given.targets[i].object.id,
+        matched_id=brick,
         support_id=support,
         missing=not present,
-        held=bool(bricks.held[i]),
-        displacement_m=float(bricks.displacement_m[i]) if present else None,
-        e_pos_m=on_support if present and np.isfinite(on_support) else None,
-        e_pos_world_m=world if present else None,
-        offset_m=(dx, dy, dz) if present else None,
-        e_z_m=float(errors.z[j, i]) if present else None,
-        e_theta_rad=theta if present else None,
-        s_pos=float(errors.s_pos[j, i]),
-        s_z=float(errors.s_z[j, i]),
-        s_theta=float(errors.s_theta[j, i]),
-        s_anchor=float(errors.s_anchor[j, i]),
-        pose_score=float(errors.pose[j, i]),
-        pose_score_ungated=float(errors.pose_ungated[j, i]),
-        moved=bool(bricks.moved[i]),
-        inside=bool(inside[i]),
-        complete=bool(errors.complete[j, i]),
-        exact=bool(joined_right and at_place),
+        held=found.held,
+        displacement_m=found.displacement_m if present else None,
+        e_pos_m=found.support_m if present and math.isfinite(found.support_m) else None,
+        e_pos_world_m=found.world_m if present else None,
+        offset_m=found.offset_m if present else None,
+        e_z_m=found.z_m if present else None,
+        e_theta_rad=found.theta_rad if present else None,
+        s_pos=found.s_pos,
+        s_z=found.s_z,
+        s_theta=found.s_theta,
+        s_anchor=found.s_anchor,
+        pose_score=found.pose,
+        pose_score_ungated=found.pose_ungated,
+        moved=found.moved,
+        inside=found.inside,
+        complete=found.complete,
+        exact=joined_right and at_place,
         connections_ok=joined_right,
         missing_connections=missing,
         extra_connections=extra,

@@ -127,6 +127,5 @@ def _unique(ids: Iterable[str], where: str) -> set[str]:
 
 
 def _within(ids: set[str], known: set[str], where: str) -> None:
-    unknown = sorted(ids - known)
-    if unknown:
-        raise BadInputError(f"names unknown objects: {', '.join(unknown)}", where=where)
+    if not ids <= known:
+        raise BadInputError(f"names unknown objects: {', '.join(sorted(ids - known))}", where=where)

@@ -22,6 +22,7 @@ from scipy.spatial.transform import Rotation
 
 from jarvis_scoring.config import ProtocolConfig, ScoreConfig
 from jarvis_scoring.inputs import ScoreInput
+from jarvis_scoring.rotations import apply, inverse, lengths, multiply, nearest
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.intp]
@@ -33,6 +34,7 @@ _MAX_ROUNDS = 6
 _TIE_BREAK = 1e-7
 _TIE_LIMIT_M = 10.0
 _FORBIDDEN = 1e3
+_IDENTITY = (0.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +61,19 @@ class Places:
     """The places to fill, with all poses that look the same.
 
     Attributes:
-        position: (n, m, 3) metres, ``world``; ``rotation``: (n, m).
+        position: (n, m, 3) metres, ``world``; ``rotation``: (n, m, 4) quaternions.
         allowed: (n, n) a brick i of the kind and colour of place j.
         support: (n,) index of the place that place j rests on; -1 where it rests on something that is not
             to be placed.
-        base_rotation, base_offset, base_known: (n,), (n, 3), (n,) how what it rests on was displaced from
+        base_rotation, base_offset, base_known: (n, 4), (n, 3), (n,) how what it rests on was displaced from
             where it should be, where ``support`` is -1.
     """
 
     position: FloatArray
-    rotation: Rotation
+    rotation: FloatArray
     allowed: BoolArray
     support: IntArray
-    base_rotation: Rotation
+    base_rotation: FloatArray
     base_offset: FloatArray
     base_known: BoolArray
 
@@ -140,7 +142,7 @@ def _bricks(given: ScoreInput, config: ScoreConfig) -> Bricks:
     ends = [final.get(start.id) for start in starts]
     placed = [end if end is not None else start for start, end in zip(starts, ends, strict=True)]
     position, quaternion = _positions(placed), np.array([s.pose.quaternion for s in placed])
-    displacement = np.linalg.norm(position - _positions(starts), axis=1)
+    displacement = lengths(position - _positions(starts))
     present = np.array([end is not None for end in ends])
     return Bricks(
         position=position,
@@ -158,12 +160,13 @@ def _positions(states: Sequence[ObjectState]) -> FloatArray:
 
 def _places(given: ScoreInput) -> Places:
     targets = given.targets
-    rotation = Rotation.from_quat(np.array([t.object.pose.quaternion for t in targets])[:, None, :])
-    symmetry = Rotation.from_quat(_symmetries(targets))
+    rotation = np.array([t.object.pose.quaternion for t in targets])[:, None, :]
+    # Symmetries come from outside: this also refuses what is no rotation.
+    symmetry = Rotation.from_quat(_symmetries(targets)).as_quat()
     centre = np.array([t.symmetry_centre for t in targets])[:, None, :]
     # A symmetry S turns about the centre c: x -> S (x - c) + c. Its frame's origin therefore lies at c - S c.
-    origin = centre - symmetry.apply(centre)
-    position = np.array([t.object.pose.position for t in targets])[:, None, :] + rotation.apply(origin)
+    origin = centre - apply(symmetry, centre)
+    position = np.array([t.object.pose.position for t in targets])[:, None, :] + apply(rotation, origin)
     kinds = [(t.object.kind, t.object.colour) for t in targets]
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
     group = np.array([numbers[kind] for kind in kinds])
@@ -171,7 +174,7 @@ def _places(given: ScoreInput) -> Places:
     base_rotation, base_offset, base_known = _bases(given)
     return Places(
         position=position,
-        rotation=rotation * symmetry,
+        rotation=multiply(rotation, symmetry),
         allowed=group[:, None] == group[None, :],
         support=np.array([index.get(t.support, -1) for t in targets], dtype=np.intp),
         base_rotation=base_rotation,
@@ -182,15 +185,11 @@ def _places(given: ScoreInput) -> Places:
 
 def _symmetries(targets: Sequence[TargetObject]) -> FloatArray:
     """(n, m, 4); shorter lists are filled up with the identity."""
-    table = np.zeros((len(targets), max(1, *(len(t.symmetries) for t in targets)), 4))
-    table[:, :, 3] = 1.0
-    for row, target in zip(table, targets, strict=True):
-        if target.symmetries:
-            row[: len(target.symmetries)] = target.symmetries
-    return table
+    most = max(1, *(len(t.symmetries) for t in targets))
+    return np.array([(*t.symmetries, *([_IDENTITY] * (most - len(t.symmetries)))) for t in targets])
 
 
-def _bases(given: ScoreInput) -> tuple[Rotation, FloatArray, BoolArray]:
+def _bases(given: ScoreInput) -> tuple[FloatArray, FloatArray, BoolArray]:
     """How the thing under each place was displaced, where that is the ground or a brick that stood before."""
     initial = {s.id: s for s in given.initial.objects}
     final = {s.id: s for s in given.final.objects}
@@ -209,32 +208,20 @@ def _bases(given: ScoreInput) -> tuple[Rotation, FloatArray, BoolArray]:
         if was != now:
             displaced = now @ was.inverse()
             quaternion[j], offset[j] = displaced.quaternion, displaced.position
-    return Rotation.from_quat(quaternion), offset, known
+    return quaternion, offset, known
 
 
 class _WorldErrors:
     """Errors that don't depend on the assignment."""
 
     def __init__(self, bricks: Bricks, places: Places) -> None:
-        angle = _angles(places.rotation.as_quat(), bricks.quaternion)
         #: (n, n) the symmetry that brings place j nearest to brick i's orientation.
-        self.symmetry: IntArray = angle.argmin(axis=2)
-        self.theta: FloatArray = np.take_along_axis(angle, self.symmetry[:, :, None], axis=2)[:, :, 0]
-        rows = np.arange(len(angle))[:, None]
+        self.symmetry: IntArray
+        self.theta: FloatArray
+        self.symmetry, self.theta = nearest(places.rotation, bricks.quaternion)
+        rows = np.arange(len(self.theta))[:, None]
         self.offset: FloatArray = bricks.position[None, :, :] - places.position[rows, self.symmetry]
-        self.distance: FloatArray = np.linalg.norm(self.offset, axis=2)
-
-
-def _angles(places: FloatArray, bricks: FloatArray) -> FloatArray:
-    """(n, n, m) rotation angles between unit quaternions (n, m, 4) and (n, 4), radians.
-
-    Between unit quaternions of rotations an angle a apart lies a chord of 2 sin(a / 4), to the nearer of
-    q and -q; unlike the arc cosine of their product it keeps its digits near zero.
-    """
-    a, b = places[:, None, :, :], bricks[None, :, None, :]
-    chord = np.minimum(np.linalg.norm(a - b, axis=3), np.linalg.norm(a + b, axis=3))
-    angles: FloatArray = 4.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
-    return angles
+        self.distance: FloatArray = lengths(self.offset)
 
 
 def _support_distances(in_world: _WorldErrors, brick: IntArray, bricks: Bricks, places: Places) -> FloatArray:
@@ -248,19 +235,16 @@ def _support_distances(in_world: _WorldErrors, brick: IntArray, bricks: Bricks, 
     k = np.where(loose, places.support, 0)
     i = brick[k]
     chosen = in_world.symmetry[k, i]
-    actual = Rotation.from_quat(bricks.quaternion[i])
-    turned = actual * Rotation.from_quat(places.rotation.as_quat()[k, chosen]).inv()
-    shifted = bricks.position[i] - turned.apply(places.position[k, chosen])
-    quaternion = np.where(loose[:, None], turned.as_quat(), places.base_rotation.as_quat())
+    turned = multiply(bricks.quaternion[i], inverse(places.rotation[k, chosen]))
+    shifted = bricks.position[i] - apply(turned, places.position[k, chosen])
+    displaced = np.where(loose[:, None], turned, places.base_rotation)[:, None, :]
     offset = np.where(loose[:, None], shifted, places.base_offset)
     known = np.where(loose, bricks.present[i], places.base_known)
 
-    displaced = Rotation.from_quat(quaternion[:, None, :])
-    expected = displaced.apply(places.position) + offset[:, None, :]
-    angle = _angles((displaced * places.rotation).as_quat(), bricks.quaternion)
+    expected = apply(displaced, places.position) + offset[:, None, :]
+    symmetry, _ = nearest(multiply(displaced, places.rotation), bricks.quaternion)
     rows = np.arange(len(brick))[:, None]
-    nearest = expected[rows, angle.argmin(axis=2)]
-    distance = np.linalg.norm(bricks.position[None, :, :] - nearest, axis=2)
+    distance = lengths(bricks.position[None, :, :] - expected[rows, symmetry])
     return np.where(known[:, None], distance, np.inf)
 
 
