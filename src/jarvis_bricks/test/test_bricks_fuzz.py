@@ -56,7 +56,10 @@ ZOO = f"""0 FILE main.ldr
 
 SEEDS = [
     ZOO,
-    *(p.read_text() for p in sorted((Path(jarvis_bricks.__file__).parent / "models").glob("*.mpd"))),
+    *(
+        (Path(jarvis_bricks.__file__).parent / "models" / f"{name}.mpd").read_text()
+        for name in ("bridge", "duck", "house")
+    ),
 ]
 WORDS = st.sampled_from(
     ["0", "1", "2", "3", "4", "5", "16", "24", "-1", "1e300", "1e-300", "nan", "inf", "0x2FFFFFF", "0x", "99999999999",

@@ -20,20 +20,8 @@ from jarvis_sim.world import SimWorld
 from jarvis_tasks.store import load_manual, load_task
 
 MODELS = (
-    *(
-        "bakery",
-        "bridge",
-        "bus",
-        "castle",
-        "dinosaur",
-        "dog",
-        "duck",
-        "giraffe",
-        "house",
-        "lighthouse",
-        "locomotive",
-    ),
-    *("owl", "park", "piano", "robot", "rocket", "sailboat", "windmill"),
+    *("bakery", "bridge", "bus", "castle", "dinosaur", "dog", "duck", "giraffe", "house"),
+    *("lighthouse", "locomotive", "owl", "park", "piano", "robot", "rocket", "sailboat", "windmill"),
 )
 
 

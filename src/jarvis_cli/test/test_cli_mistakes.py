@@ -62,7 +62,10 @@ Told = Callable[..., str]
         ("tasks cut house --steps 4-2", "runs backwards"),
         ("tasks cut house --steps 9-99", "steps 9 to 99 are not in the build, which has steps 1 to 11"),
         ("tasks cut house --steps 99", "are not in the build"),
-        ("tasks list hose", "hose: no such model - give a .ldr or .mpd file, or one of bridge, duck, house"),
+        (
+            "tasks list hose",
+            "hose: no such model - give a .ldr or .mpd file, or one of bakery, bridge, bus, castle, ",
+        ),
         ("tasks list house --ldraw-library /nowhere", "/nowhere: no LDraw library"),
         ("tasks show /nowhere", "/nowhere: is no task folder - make one with `jarvis tasks cut`"),
         ("run /nowhere", "/nowhere: is no task folder"),
