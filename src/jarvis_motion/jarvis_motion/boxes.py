@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from jarvis_core.objects import Box
 from jarvis_core.pose import FloatArray, Pose
+from scipy.spatial.transform import Rotation
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -37,9 +38,12 @@ class BoxArray:
     def of(cls, things: Mapping[str, Sequence[Box]]) -> BoxArray:
         """Every box of every thing, in order."""
         flat = [(name, box) for name, boxes in things.items() for box in boxes]
-        poses = np.array([box.pose.matrix for _, box in flat]).reshape(-1, 4, 4)
-        half = np.array([box.size_m for _, box in flat]).reshape(-1, 3) / 2
-        return cls._made(tuple(name for name, _ in flat), poses[:, :3, 3], poses[:, :3, :3], half)
+        if not flat:
+            return cls._made((), np.zeros((0, 3)), np.zeros((0, 3, 3)), np.zeros((0, 3)))
+        centre = np.array([box.pose.position for _, box in flat])
+        rotation = Rotation.from_quat(np.array([box.pose.quaternion for _, box in flat])).as_matrix()
+        half = np.array([box.size_m for _, box in flat]) / 2
+        return cls._made(tuple(name for name, _ in flat), centre, rotation, half)
 
     @classmethod
     def _made(

@@ -138,9 +138,10 @@ class _Stage:
         carried = [_box_part(tool, box.pose.matrix, box.size_m) for box in held]
         self.parts = [*checker.parts, *carried]
         count = len(positions)
-        self.places = np.stack(
-            [np.broadcast_to(links[p.link] @ p.place, (count, 4, 4)) for p in self.parts], axis=1
-        )
+        frames = np.empty((count, len(self.parts), 4, 4))
+        for i, part in enumerate(self.parts):
+            frames[:, i] = links[part.link]
+        self.places = frames @ np.array([part.place for part in self.parts])
         self.half = np.array([p.half for p in self.parts])
         self.loose = np.zeros((count, len(self.parts)))
         if spread is not None:
@@ -151,24 +152,23 @@ class _Stage:
         """(m,) whether anything may touch (with enlarged shapes) or does touch."""
         hit: BoolArray = np.zeros(self.count, dtype=bool)
         own = self._own_pairs()
-        free = separated(
-            self.places[own.at, own.part],
-            self.half[own.part] + self.loose[own.at, own.part][:, None],
-            self.places[own.at, own.other],
-            self.half[own.other] + self.loose[own.at, own.other][:, None],
-        )
-        self._settle(own.only(~free), None, hit)
-        if len(obstacles):
-            near = self.near(obstacles)
-            boxes = _places(obstacles)
-            free = separated(
-                self.places[near.at, near.part],
-                self.half[near.part] + self.loose[near.at, near.part][:, None],
-                boxes[near.other],
-                obstacles.half[near.other],
-            )
+        if len(own.at):
+            places, half = self.places[own.at, own.other], self.half[own.other]
+            free = self._apart(own, places, half + self.loose[own.at, own.other][:, None])
+            self._settle(own.only(~free), None, hit)
+        near = self.near(obstacles)
+        if len(near.at):
+            places = np.tile(np.eye(4), (len(near.at), 1, 1))
+            places[:, :3, :3] = obstacles.rotation[near.other]
+            places[:, :3, 3] = obstacles.centre[near.other]
+            free = self._apart(near, places, obstacles.half[near.other])
             self._settle(near.only(~free), obstacles, hit)
         return hit
+
+    def _apart(self, pairs: _Pairs, places: FloatArray, half: FloatArray) -> BoolArray:
+        """(P,) whether the bounding cuboids of parts are apart from cuboids at (P, 4, 4) places."""
+        mine = self.half[pairs.part] + self.loose[pairs.at, pairs.part][:, None]
+        return separated(self.places[pairs.at, pairs.part], mine, places, half)
 
     def _own_pairs(self) -> _Pairs:
         own = self._checker.own_pairs
@@ -186,20 +186,17 @@ class _Stage:
         """Pairs of parts and obstacles whose boxes along the world's axes overlap."""
         reach = extents(self.places[..., :3, :3], self.half) + self.loose[..., None]
         low, high = self.places[..., :3, 3] - reach, self.places[..., :3, 3] + reach
+        least, most = low.min(axis=0)[:, None], high.max(axis=0)[:, None]
+        candidates = ((obstacles.low <= most) & (obstacles.high >= least)).all(axis=2)
+        # The base stands on the table: what it touches is no motion's fault.
+        candidates[: len(self._checker.moving)] &= self._checker.moving[:, None]
         found = []
-        for i in range(len(self.parts)):
-            if i < len(self._checker.moving) and not self._checker.moving[i]:
-                continue  # the base stands on the table: what it touches is no motion's fault
-            least, most = low[:, i].min(axis=0), high[:, i].max(axis=0)
-            candidates = np.flatnonzero(((obstacles.low <= most) & (obstacles.high >= least)).all(axis=1))
-            if not len(candidates):
-                continue
-            near = np.ones((self.count, len(candidates)), dtype=bool)
-            for axis in range(3):
-                near &= low[:, i, axis, None] <= obstacles.high[candidates, axis]
-                near &= high[:, i, axis, None] >= obstacles.low[candidates, axis]
-            at, which = np.nonzero(near)
-            found.append((at, np.full(len(at), i), candidates[which]))
+        for i in np.flatnonzero(candidates.any(axis=1)):
+            boxes = np.flatnonzero(candidates[i])
+            meet = low[:, i, None] <= obstacles.high[boxes]
+            meet &= high[:, i, None] >= obstacles.low[boxes]
+            at, which = np.nonzero(meet.all(axis=2))
+            found.append((at, np.full(len(at), i), boxes[which]))
         if not found:
             none = np.zeros(0, dtype=int)
             return _Pairs(none, none, none)
@@ -234,13 +231,6 @@ class _Stage:
         turn = self.places[at, part, :3, :3]
         origin = self.places[at, part, :3, 3] - turn @ self.parts[part].centre
         return self.parts[part].shape, coal.Transform3s(turn, origin)
-
-
-def _places(boxes: BoxArray) -> FloatArray:
-    """(B, 4, 4)."""
-    places = np.tile(np.eye(4), (len(boxes), 1, 1))
-    places[:, :3, :3], places[:, :3, 3] = boxes.rotation, boxes.centre
-    return places
 
 
 def _box_part(link: str, place: FloatArray, size_m: Sequence[float]) -> _Part:

@@ -44,12 +44,16 @@ class MotionWorld:
         for obstacle in obstacles:
             merged[obstacle.id] = (*merged.get(obstacle.id, ()), obstacle.box)
         if merged != self.obstacles:
-            self._place(merged)
+            self.obstacles = merged
+            self._exact = BoxArray.of(merged)
+            self._padded = self._exact.grown(self._config.padding_m)
 
     def attach(self, object_id: str, boxes: Sequence[Box]) -> None:
         """Carry boxes, given in the tool frame; the obstacle of that id vanishes."""
         self.held = grown(tuple(boxes), -self._config.held_shrink_m)
-        self._place({name: kept for name, kept in self.obstacles.items() if name != object_id})
+        self.obstacles = {name: kept for name, kept in self.obstacles.items() if name != object_id}
+        self._exact = self._exact.without((object_id,))
+        self._padded = self._padded.without((object_id,))
 
     def detach(self) -> None:
         """Carry nothing."""
@@ -118,11 +122,6 @@ class MotionWorld:
             if not more:  # the arm itself: no obstacle's fault
                 return frozenset(found)
             found |= more
-
-    def _place(self, obstacles: dict[str, tuple[Box, ...]]) -> None:
-        self.obstacles = obstacles
-        self._exact = BoxArray.of(obstacles)
-        self._padded = self._exact.grown(self._config.padding_m)
 
     def _touching(self, joints: FloatArray, boxes: BoxArray) -> list[Contact]:
         near = self.checker.near(joints[None, :], self.width_m, boxes, self.held)
