@@ -11,7 +11,7 @@ from jarvis_core.cell import CellConfig, Region, SupplyConfig
 from jarvis_core.config import load_default
 from jarvis_core.errors import RefusedError
 from jarvis_core.seeds import generator
-from jarvis_sim.config import SimConfig
+from jarvis_sim.config import LayoutConfig, SimConfig
 from jarvis_sim.layout import LooseItem, lay_out
 
 SUPPLY = load_default("cell", CellConfig).supply
@@ -85,3 +85,59 @@ def test_a_brick_larger_than_the_area_is_refused_by_name() -> None:
     small = SupplyConfig(region=Region(x=(0.4, 0.43), y=(0.0, 0.5)), clearance_m=0.0, target_distance_m=0.1)
     with pytest.raises(RefusedError, match=r"long alone is 0\.0\d+ m across"):
         lay_out([item("long", (1, 6, False))], np.zeros((0, 2)), small, LAYOUT, generator(1, "layout"))
+
+
+def kind(name: str, **more: object) -> LayoutConfig:
+    return msgspec.structs.replace(LAYOUT, kind=name, **more)
+
+
+@pytest.mark.parametrize("name", ["sorted", "cluttered", "hard"])
+@settings(max_examples=25, deadline=None)
+@given(st.lists(sizes, min_size=1, max_size=10), st.integers(0, 10**6))
+def test_every_kind_keeps_bricks_apart_and_on_the_table(
+    name: str, shapes: list[tuple[int, int, bool]], seed: int
+) -> None:
+    items = [item(f"b{i}", shape) for i, shape in enumerate(shapes)]
+    poses = lay_out(items, np.zeros((0, 2)), SUPPLY, kind(name), generator(seed, "layout"))
+    boxes = []
+    for thing in items:
+        corners = np.array(np.meshgrid(*thing.bounds.T)).reshape(3, -1).T
+        world = poses[thing.id] @ corners
+        assert world[:, 2].min() == pytest.approx(0.0, abs=1e-6)
+        assert all(SUPPLY.region.contains(x, y, -1e-6) for x, y, _ in world.tolist())
+        boxes.append(world)
+    for i, one in enumerate(boxes):
+        for other in boxes[:i]:
+            if name == "sorted":  # rectangles
+                gap = np.maximum(one.min(axis=0) - other.max(axis=0), other.min(axis=0) - one.max(axis=0))
+                assert gap[:2].max() >= SUPPLY.clearance_m - 1e-5
+            else:  # circles
+                middles = [w.mean(axis=0)[:2] for w in (one, other)]
+                radii = [
+                    np.linalg.norm(w[:, :2] - m, axis=1).max()
+                    for w, m in zip((one, other), middles, strict=True)
+                ]
+                clearance = LAYOUT.clutter_clearance_m if name == "cluttered" else SUPPLY.clearance_m
+                assert np.linalg.norm(middles[0] - middles[1]) >= sum(radii) + clearance - 2e-5
+
+
+def test_hard_lies_on_all_faces_and_the_others_upright() -> None:
+    items = [item(f"b{i}", (1, 2, False)) for i in range(20)]
+    up = [
+        round(float(pose.rotation[2, 2]))
+        for seed in range(5)
+        for pose in lay_out(
+            items, np.zeros((0, 2)), SUPPLY, kind("hard", hard_share=0.7), generator(seed, "layout")
+        ).values()
+    ]
+    assert {-1, 0, 1} == set(up)
+    assert 0.15 < up.count(1) / len(up) < 0.45
+
+
+def test_cluttered_needs_less_room_and_leaves_less() -> None:
+    items = [item(f"b{i}", (2, 4, False)) for i in range(8)]
+    spread = {}
+    for name in ("random", "cluttered"):
+        poses = lay_out(items, np.zeros((0, 2)), SUPPLY, kind(name), generator(2, "layout"))
+        spread[name] = np.std([pose.position[:2] for pose in poses.values()], axis=0).max()
+    assert spread["cluttered"] < 0.8 * spread["random"]

@@ -200,3 +200,15 @@ def test_the_panda_picks_a_brick_and_places_it_on_the_plate(
     assert not state.objects[0].held
     assert state.connections == (("a", "plate"),)
     assert len(world.events()) == 1
+
+
+def test_distractors_are_loose_bricks_that_the_task_alone_decides(
+    make_world: MakeWorld, place: Place, sim: SimConfig
+) -> None:
+    more = msgspec.structs.replace(sim, layout=msgspec.structs.replace(sim.layout, distractors=3))
+    worlds = [make_world(some(place), config=more, seed=seed) for seed in (1, 2)]
+    kinds = [[(o.id, o.kind, o.colour) for o in world.objects()] for world in worlds]
+    assert kinds[0] == kinds[1]
+    assert [name for name, _, _ in kinds[0]] == ["t0", "t1", "t2", "x001", "x002", "x003"]
+    assert {kind for _, kind, _ in kinds[0][3:]} <= {"3001", "3003", "3020"}
+    assert worlds[0].pose("x001") != worlds[1].pose("x001")
