@@ -1,26 +1,37 @@
-"""How fast an episode is scored. Prints a table; machines differ and are noisy, so compare runs of one session.
+"""How fast episodes are scored, replayed and put into tables. Machines are noisy: compare runs of one session.
 
 ./jarvis shell -c 'python benchmarks/bench_scoring.py'
-./jarvis shell -c 'python benchmarks/bench_scoring.py --bricks 43 200'
+./jarvis shell -c 'python benchmarks/bench_scoring.py --bricks 43 200 --rows 50000'
+./jarvis shell -c 'python benchmarks/bench_scoring.py --bag results/my-episode'
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
+from pathlib import Path
 
+import numpy as np
 from jarvis_core.cell import Region
 from jarvis_core.config import load_default
 from jarvis_core.objects import GROUND, Box, ObjectState, RigidObject, TargetObject, WorldState
 from jarvis_core.pose import Pose
+from jarvis_episode.recording.scored import Scored, score_all
 from jarvis_scoring.brick_score import score
 from jarvis_scoring.config import ScoreConfig
+from jarvis_scoring.estimates import TablesConfig
 from jarvis_scoring.inputs import ScoreInput
+from jarvis_scoring.result_tables import all_tables
+from jarvis_scoring.rows import STAGES, ResultRow, read_rows, write_rows
 from rich.console import Console
 from rich.table import Table
 
 ROUNDS = 50
 TARGET_MS = 2.0
+#: Result rows: as many as the largest published task set has tasks.
+ROWS, TARGET_S = 236_679, 10.0
+AGENTS = ("oracle", "a", "b", "c", "noop")
 #: A 2x2 brick looks the same after every quarter turn.
 _HALF = 0.5**0.5
 QUARTERS = ((0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, _HALF, _HALF), (0.0, 0.0, -_HALF, _HALF))
@@ -50,6 +61,62 @@ def stacks(count: int, kinds: int) -> ScoreInput:
     )
 
 
+def made_up(count: int) -> list[ResultRow]:
+    """Results of five agents on tasks of every size, some of them incomplete."""
+    random = np.random.default_rng(0)
+    act = np.minimum(43, random.geometric(0.22, count)).tolist()
+    scene = np.minimum(740, random.lognormal(4, 1, count).astype(int)).tolist()
+    points, failed = (100 * random.random(count)).tolist(), random.integers(0, 5, count).tolist()
+    return [
+        ResultRow(
+            episode_id=f"t{k // 5}-{AGENTS[k % 5]}-0",
+            task_id=f"t{k // 5}",
+            agent=AGENTS[k % 5],
+            stratum=("easy", "medium", "hard")[k // 5 % 3],
+            style=("plain", "sketch")[k // 5 % 2],
+            n_scene=scene[k],
+            n_act=act[k],
+            score=points[k],
+            q=points[k] / 100,
+            failed_calls=failed[k],
+            complete=k % 97 != 0,
+            stages={STAGES[k % len(STAGES)]: 1},
+        )
+        for k in range(count)
+    ]
+
+
+def tables_table(count: int) -> Table:
+    """Read a file of rows, make all tables with their intervals."""
+    table = Table("rows", "read s", "tables s", f"both (target: {TARGET_S:g} s)", title="result tables")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.jsonl"
+        write_rows(path, made_up(count))
+        began = time.perf_counter()
+        rows = read_rows(path)
+        read = time.perf_counter() - began
+        all_tables(rows, load_default("tables", TablesConfig))
+        both = time.perf_counter() - began
+    table.add_row(f"{count:,}", f"{read:.2f}", f"{both - read:.2f}", f"{both:.2f}")
+    return table
+
+
+def replay_table(source: Path) -> Table:
+    """An episode's record with its bag, or a bag alone; the second time the message types are known."""
+    table = Table("source", "first s", "again s", "state", title="replay")
+    times = []
+    for _ in range(2):
+        began = time.perf_counter()
+        (found,) = score_all([source])
+        times.append(f"{time.perf_counter() - began:.2f}")
+    if isinstance(found, Scored):
+        state = "; ".join(found.faults) or f"complete, {found.score.score:.2f}"
+    else:
+        state = found.error.line()
+    table.add_row(source.name, *times, state)
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -57,6 +124,8 @@ def main() -> None:
     parser.add_argument(
         "--bricks", type=int, nargs="+", default=[5, 43, 200], help="to place (default 5 43 200)"
     )
+    parser.add_argument("--rows", type=int, default=ROWS, help=f"of results (default {ROWS})")
+    parser.add_argument("--bag", type=Path, help="an episode's folder or a bag to replay")
     options = parser.parse_args()
     config = load_default("score", ScoreConfig)
     table = Table("bricks", "colours", "score", f"ms (target: {TARGET_MS:g} at 43)", title="brick-score-1")
@@ -70,7 +139,11 @@ def main() -> None:
                 score(given, config)
                 times.append(time.perf_counter() - began)
             table.add_row(str(count), str(kinds), f"{result.score:.1f}", f"{1e3 * min(times):.2f}")
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    console.print(tables_table(options.rows))
+    if options.bag is not None:
+        console.print(replay_table(options.bag))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 import numpy as np
@@ -54,14 +55,23 @@ def estimate(values: Sequence[float] | FloatArray, config: TablesConfig) -> Esti
     if not len(sample):
         return None
     mean = float(sample.mean())
-    random = np.random.default_rng(config.seed)
     if len(sample) > config.most_blocks:
         size = len(sample) // config.most_blocks
-        sample = random.permutation(sample)[: size * config.most_blocks].reshape(-1, size).mean(axis=1)
-    drawn = random.integers(0, len(sample), size=(config.resamples, len(sample)))
+        shuffled = np.random.default_rng(config.seed).permutation(sample)
+        sample = shuffled[: size * config.most_blocks].reshape(-1, size).mean(axis=1)
+    means = _shares(len(sample), config.resamples, config.seed) @ sample
     tail = 50.0 * (1.0 - config.confidence)
-    low, high = np.percentile(sample[drawn].mean(axis=1), (tail, 100.0 - tail))
+    low, high = np.percentile(means, (tail, 100.0 - tail))
     return Estimate(mean, min(float(low), mean), max(float(high), mean), len(values))
+
+
+@lru_cache(maxsize=32)
+def _shares(size: int, resamples: int, seed: int) -> FloatArray:
+    """(resamples, size) share of each value in each resample: the same for every sample of a size."""
+    drawn = np.random.default_rng(seed).integers(0, size, size=(resamples, size))
+    drawn += size * np.arange(resamples)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=resamples * size)
+    return counts.reshape(resamples, size) / size
 
 
 class Paired(msgspec.Struct, frozen=True):
