@@ -7,8 +7,7 @@ baked into the description; later changes switch baked boxes off and take boxes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,18 +65,6 @@ class BoxWorld:
         for name in new:
             self._add(name, wanted[name])
 
-    @contextmanager
-    def without(self, names: Iterable[str]) -> Iterator[None]:
-        """Leave obstacles out for a while; names that there are not are ignored."""
-        hidden = {name: self._placed[name] for name in names if name in self._placed}
-        for name in hidden:
-            self._remove(name)
-        try:
-            yield
-        finally:
-            for name, boxes in hidden.items():
-                self._add(name, boxes)
-
     # -- robot
 
     def hold(self, boxes: Sequence[Box]) -> None:
@@ -111,14 +98,6 @@ class BoxWorld:
     def collides(self, joints: FloatArray) -> bool:
         """Whether anything touches anything it should not at (n,) joint positions."""
         return bool(self.scene.hasCollisions(self.full(joints)))
-
-    def first_collision(self, positions: FloatArray) -> int | None:
-        """Index of the first of (m, n) joint positions that collides."""
-        q = np.tile(self._template, (len(positions), 1))
-        q[:, self._arm_index] = positions
-        q[:, self._finger_index] = self._width_m / 2
-        check = self.scene.hasCollisions
-        return next((i for i, row in enumerate(q) if check(row)), None)
 
     # -- inside
 

@@ -38,11 +38,20 @@ def down(x: float, y: float, z: float, yaw: float = 0.0) -> Pose:
     return Pose.from_yaw((x, y, z), yaw) @ Pose((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
 
 
-@pytest.fixture(params=sorted(BACKENDS))
-def backend(request: pytest.FixtureRequest) -> Iterator[MotionBackend]:
+@pytest.fixture(scope="module", params=sorted(BACKENDS))
+def made(request: pytest.FixtureRequest) -> Iterator[MotionBackend]:
     made = make_backend(PANDA, msgspec.structs.replace(CONFIG, backend=request.param))
     yield made
     made.close()
+
+
+@pytest.fixture
+def backend(made: MotionBackend) -> MotionBackend:
+    """One for all tests: what was before must not matter."""
+    made.detach()
+    made.set_obstacles([])
+    made.set_gripper_width(PANDA.config.gripper.max_width_m)
+    return made
 
 
 def again(backend: MotionBackend) -> MotionBackend:

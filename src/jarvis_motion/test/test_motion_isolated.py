@@ -29,12 +29,22 @@ TABLE = Obstacle("table", Box(Pose((0.35, 0.0, -0.05)), (1.3, 1.2, 0.1)))
 BELOW = PANDA.tool(READY).translated((0.0, 0.0, -0.3))
 
 
-@pytest.fixture
-def isolated() -> Iterator[IsolatedBackend]:
+@pytest.fixture(scope="module")
+def made() -> Iterator[IsolatedBackend]:
     backend = make_backend(PANDA, CONFIG)
     assert isinstance(backend, IsolatedBackend)
     yield backend
     backend.close()
+
+
+@pytest.fixture
+def isolated(made: IsolatedBackend) -> IsolatedBackend:
+    """One for all tests, as if new; a test that ended its process leaves none, and the next question starts one."""
+    made.detach()
+    made.set_obstacles([])
+    made.set_gripper_width(PANDA.config.gripper.max_width_m)
+    assert made.inverse(PANDA.tool(READY), READY) is not None
+    return made
 
 
 def interrupt(backend: IsolatedBackend, number: signal.Signals) -> Plan:
@@ -94,9 +104,18 @@ def test_a_question_without_side_effects_is_asked_again(isolated: IsolatedBacken
     assert isolated.validate(plan.trajectory) == ()
 
 
-def test_a_process_that_always_dies_is_an_error(isolated: IsolatedBackend) -> None:
-    config = msgspec.structs.replace(CONFIG, answer_within_s=0.0)
-    isolated._config = config
+def test_a_process_that_always_dies_is_an_error(
+    isolated: IsolatedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange = isolated._exchange
+
+    def killed_first(message: object, within_s: float) -> object:
+        if isinstance(message, list):  # a question, not the start
+            assert isolated.pid is not None
+            os.kill(isolated.pid, signal.SIGKILL)
+        return exchange(message, within_s)
+
+    monkeypatch.setattr(isolated, "_exchange", killed_first)
     with pytest.raises(PlannerDiedError, match="twice in a row at inverse"):
         isolated.inverse(PANDA.tool(READY), READY)
 

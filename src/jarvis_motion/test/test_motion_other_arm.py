@@ -79,7 +79,7 @@ UR5 = ur5()
 READY = np.array(UR5.config.ready_rad)
 
 
-@pytest.fixture(params=sorted(BACKENDS))
+@pytest.fixture(scope="module", params=sorted(BACKENDS))
 def backend(request: pytest.FixtureRequest) -> Iterator[MotionBackend]:
     made = make_backend(
         UR5, msgspec.structs.replace(load_default("motion", MotionConfig), backend=request.param)
