@@ -40,6 +40,7 @@ from jarvis_core.ros.waiting import call, in_thread, require_server, wait_for
 from jarvis_scoring.brick_score import score as score_state
 from jarvis_scoring.evidence import Evidence
 from jarvis_scoring.inputs import ScoreInput
+from jarvis_scoring.protocol import EpisodeScore
 from jarvis_skills.ros.ros_camera import RosCamera, color_from_ros
 from jarvis_tasks.manual import task_brief
 from jarvis_tasks.store import load_manual, load_task
@@ -53,13 +54,15 @@ from sensor_msgs.msg import Image, JointState
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import LoadWorld
 from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
 from jarvis_episode.recording.folder import EpisodeFolder
 from jarvis_episode.recording.recorder import EpisodeRecorder
-from jarvis_episode.ros.score_message import score_to_ros
+from jarvis_episode.ros.score_markers import score_markers
+from jarvis_episode.ros.score_message import bricks_to_ros, score_to_ros
 from jarvis_episode.runner import episode_name, finish_episode, make_record
 from jarvis_episode.settings import Settings
-from jarvis_interfaces.msg import ConnectionEvent, EpisodeState, ObjectStates, SkillCall, Targets
+from jarvis_interfaces.msg import BrickScore, ConnectionEvent, EpisodeState, ObjectStates, SkillCall, Targets
 from jarvis_interfaces.msg import EpisodeScore as EpisodeScoreMsg
 from jarvis_interfaces.srv import EndEpisode, GetObjectStates, GetScene, LoadEpisode, StartEpisode
 
@@ -157,6 +160,8 @@ class EpisodeNode(Node):
         self._evidence = self.create_publisher(String, "/episode/record", LATCHED)
         self._targets_topic = self.create_publisher(Targets, "/evaluator/targets", LATCHED)
         self._score = self.create_publisher(EpisodeScoreMsg, "/score/episode", 10)
+        self._brick_score = self.create_publisher(BrickScore, "/score/brick", DEEP)
+        self._score_markers = self.create_publisher(MarkerArray, "/score/markers", LATCHED)
         self.create_timer(LIVE_SCORE_PERIOD_S, self._publish_live_score)
 
     def _make_subscriptions(self) -> None:
@@ -299,7 +304,7 @@ class EpisodeNode(Node):
         running.recorder.close()
         result = finish_episode(running.folder, record, self._settings)
         response.folder, response.score = str(result.folder.absolute()), result.score.score
-        self._score.publish(score_to_ros(result.score, final.time_s))
+        self._publish_score(result.score, final.time_s)
         self._announce(EpisodeState.ENDED, f"{outcome}: {message}", folder=response.folder)
         return f"score {result.score.score:.1f}"
 
@@ -455,7 +460,13 @@ class EpisodeNode(Node):
             table=self._settings.cell.table,
         )
         score = score_state(given, self._settings.score)
-        self._score.publish(score_to_ros(score, running.latest.time_s))
+        self._publish_score(score, running.latest.time_s)
+
+    def _publish_score(self, score: EpisodeScore, time_s: float) -> None:
+        self._score.publish(score_to_ros(score, time_s))
+        for brick in bricks_to_ros(score):
+            self._brick_score.publish(brick)
+        self._score_markers.publish(score_markers(self._targets, score, time_s))
 
     def close(self) -> None:
         """A stop in the middle of an episode: what is half-written goes."""

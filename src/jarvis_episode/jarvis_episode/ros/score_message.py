@@ -12,8 +12,8 @@ from jarvis_interfaces.msg import EpisodeScore as EpisodeScoreMsg
 ABSENT = float("inf")
 
 
-def score_to_ros(score: EpisodeScore, time_s: float) -> EpisodeScoreMsg:
-    bricks = [
+def bricks_to_ros(score: EpisodeScore) -> list[BrickScoreMsg]:
+    return [
         BrickScoreMsg(
             id=b.id,
             error_position_m=ABSENT if b.e_pos_m is None else b.e_pos_m,
@@ -25,6 +25,9 @@ def score_to_ros(score: EpisodeScore, time_s: float) -> EpisodeScoreMsg:
         )
         for b in score.bricks
     ]
+
+
+def score_to_ros(score: EpisodeScore, time_s: float) -> EpisodeScoreMsg:
     return EpisodeScoreMsg(
         header=header(time_s),
         protocol=score.protocol,
@@ -34,5 +37,5 @@ def score_to_ros(score: EpisodeScore, time_s: float) -> EpisodeScoreMsg:
         s_valid=score.s_valid,
         s_exact=score.s_exact,
         time_penalty=score.time_penalty,
-        bricks=bricks,
+        bricks=bricks_to_ros(score),
     )
