@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from jarvis_cli.__main__ import main
+from jarvis_cli.sources import read_model
+from jarvis_cli.tasks import one_task, write_task
 from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
 from jarvis_core.episode import EpisodeRecord, PolicyInfo
@@ -104,6 +107,19 @@ def test_mistakes_are_one_line_and_status_2(
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_recordings_of_another_task_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = read_model("bridge", None)
+    task = write_task(one_task(model, 1, 1), model, tmp_path / "tasks")
+    episode = record(tmp_path / "results", "one-oracle-0")
+    assert main(["score", str(episode), "--task", str(task)]) == 2
+    error = capsys.readouterr().err
+    assert f"{episode}: was recorded on a task with hash 0, {task} has" in error
+    # A task that was put beside the record afterwards is no better.
+    shutil.copy(task / "task.json", episode)
+    assert main(["score", str(episode)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_protocols_show_every_constant(capsys: pytest.CaptureFixture[str]) -> None:
