@@ -88,9 +88,16 @@ def goal(world: SimWorld, brick: str) -> Pose:
     return pose
 
 
-def test_an_overhanging_brick_peels_at_half_the_pull(make_world: MakeWorld, place: Place) -> None:
+@pytest.fixture
+def peeling(sim: SimConfig) -> SimConfig:
+    return msgspec.structs.replace(sim, clutch=msgspec.structs.replace(sim.clutch, peel=True))
+
+
+def test_an_overhanging_brick_peels_at_half_the_pull(
+    make_world: MakeWorld, place: Place, peeling: SimConfig
+) -> None:
     """Two rows of studs 4 and 12 mm from the edge it peels about, the pull 16 mm from it: 96 Nmm / 16 mm."""
-    world = make_world([place("a", "3001", 2, 0, layer=1)], [place("s", "3001")])
+    world = make_world([place("a", "3001", 2, 0, layer=1)], [place("s", "3001")], config=peeling)
     engage(world, "a", goal(world, "a"))
     assert world.events()[0].studs == 4
     assert ramp(world, "a", (0, 0, 1), 20) == pytest.approx(6.0, rel=0.2)
@@ -105,9 +112,11 @@ def test_without_peeling_a_pull_alone_counts(make_world: MakeWorld, place: Place
     assert ramp(world, "a", (0, 0, 1), 20) == pytest.approx(12.0, rel=0.2)
 
 
-def test_a_brick_pushed_from_the_side_tips_off(make_world: MakeWorld, place: Place) -> None:
+def test_a_brick_pushed_from_the_side_tips_off(
+    make_world: MakeWorld, place: Place, peeling: SimConfig
+) -> None:
     """One stud 4 mm from the edge against a push at half the height: 12 Nmm / 4.8 mm."""
-    world = make_world([place("a", "3005", 0.5, 0.5)])
+    world = make_world([place("a", "3005", 0.5, 0.5)], config=peeling)
     engage(world, "a", goal(world, "a"))
     assert ramp(world, "a", (1, 0, 0), 12) == pytest.approx(12 / 4.8, rel=0.25)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from unittest.mock import create_autospec
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,7 +23,7 @@ from jarvis_sim.loads import Load, opening_share
 from jarvis_sim.tabletop import plate_studs
 
 CELL = load_default("cell", CellConfig)
-CONFIG = load_default("sim", SimConfig).clutch
+CONFIG = msgspec.structs.replace(load_default("sim", SimConfig).clutch, peel=True)
 GEOMETRY = PartCatalogue().geometry("3001")
 STUDS = 8
 UP = np.array([0.0, 0.0, 1.0])
