@@ -158,7 +158,7 @@ def test_an_episode_that_is_there_already(told: Told, two_bricks: Path, tmp_path
             "motion.yaml",
             "backend: roboplan",
             "backend: moveit",
-            "no motion backend named 'moveit' - one of roboplan",
+            "no motion backend named 'moveit' - one of ompl, roboplan",
         ),
         ("episode.yaml", "max_calls: 400", "max_calls: [", "episode.yaml: is no YAML"),
     ],

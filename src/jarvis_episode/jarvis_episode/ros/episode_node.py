@@ -147,6 +147,8 @@ class EpisodeNode(Node):
         self._objects: tuple[RigidObject, ...] = ()
         self._seed, self._policy = 0, ("", False)
         self._running: Running | None = None
+        #: The folder of an episode that is being started.
+        self._starting: EpisodeFolder | None = None
         # One service at a time; whoever closes the node waits for the one that works.
         self._idle = threading.Lock()
         self._closing = threading.Event()
@@ -240,7 +242,7 @@ class EpisodeNode(Node):
             raise RefusedError("no task is loaded", where="/episode/start", fix="call /episode/load first")
         scene = scene_from_ros(call(self._get_scene, GetScene.Request(), SERVICE_TIMEOUT_S).scene)
         self._objects = scene.objects
-        folder = EpisodeFolder.create(self._results, self._episode_id())
+        folder = self._starting = EpisodeFolder.create(self._results, self._episode_id())
         recorder: EpisodeRecorder | None = None
         try:
             folder.write_task(self._task, self._manual)
@@ -257,6 +259,8 @@ class EpisodeNode(Node):
                 recorder.close()
             folder.discard()
             raise
+        finally:
+            self._starting = None
         self._announce(EpisodeState.RUNNING, "running")
         return "running"
 
@@ -476,6 +480,9 @@ class EpisodeNode(Node):
             self._running.finish()
             self._running.recorder.close()
             self._running.folder.discard()
+        elif (starting := self._starting) is not None:
+            # Its thread waits for the simulator, perhaps for longer than we may.
+            starting.discard()
 
 
 def main() -> None:

@@ -61,7 +61,8 @@ def _serve(app: App, config: IsaacConfig, sim: SimConfig) -> int:
     except JarvisError as error:
         print(f"error: {error.line()}", file=sys.stderr)
         return 2
-    return serve(IsaacSimulator(app, config, sim.gripper))
+    status: int = serve(IsaacSimulator(app, config, sim.gripper))
+    return status
 
 
 if __name__ == "__main__":
