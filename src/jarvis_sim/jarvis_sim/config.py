@@ -206,6 +206,24 @@ class LooksConfig(Config, frozen=True):
     overview_camera: CameraLooks
 
 
+class RatesConfig(Config, frozen=True):
+    """How often the node publishes, per simulated second.
+
+    Attributes:
+        robot_hz: /clock and /joint_states.
+        tf_hz: /tf.
+        truth_hz: /sim/object_states.
+        markers_hz: /viz/markers, while anybody listens.
+        still_hz: /clock and /joint_states per wall-clock second while time stands still.
+    """
+
+    robot_hz: float
+    tf_hz: float
+    truth_hz: float
+    markers_hz: float
+    still_hz: float
+
+
 class SimConfig(Config, frozen=True):
     """config/sim.yaml."""
 
@@ -216,3 +234,4 @@ class SimConfig(Config, frozen=True):
     gripper: GripperDriveConfig
     layout: LayoutConfig
     looks: LooksConfig
+    rates: RatesConfig

@@ -87,9 +87,10 @@ class SimNode(Node):
             real_time_factor=self.declare_parameter("real_time_factor", 0.0).value,
         )
         camera_pose = self._cell.top_camera.pose()
-        self._robot_streams = RobotStreams(self, self._model, camera_pose, self._cell.plate.pose)
-        self._truth = TruthStreams(self)
-        self._markers = MarkerStream(self)
+        sent = self._config.rates
+        self._robot_streams = RobotStreams(self, self._model, camera_pose, self._cell.plate.pose, sent)
+        self._truth = TruthStreams(self, sent)
+        self._markers = MarkerStream(self, sent)
         rates = [
             self.declare_parameter(n, r).value
             for n, r in (("camera_rate_hz", 1.0), ("overview_rate_hz", 0.0))
@@ -170,8 +171,9 @@ class SimNode(Node):
     def _restarted(self) -> None:
         """Everything is due at once: the new world may stand at the very time the old one stood at."""
         self._truth.reset()
-        for pacer in (self._truth.pacer, self._markers.pacer, *(camera.pacer for camera in self._cameras)):
-            pacer.reset()
+        streams = (self._robot_streams, self._truth, self._markers, *self._cameras)
+        for stream in streams:
+            stream.pacer.reset()
         self._heartbeat(still=True)
 
     def _advance(self) -> None:
@@ -188,13 +190,14 @@ class SimNode(Node):
     def _heartbeat(self, still: bool) -> None:
         """Answer ended goals and publish what is due."""
         world = self.world
-        robot = SimRobot(world).state()
-        names = self._model.config.arm_joints
-        self._robot_streams.publish(world.time_s, names, robot.joints_rad, robot.gripper_width_m)
+        if self._robot_streams.pacer.due(world.time_s, still):
+            robot = SimRobot(world).state()
+            names = self._model.config.arm_joints
+            self._robot_streams.publish(world.time_s, names, robot.joints_rad, robot.gripper_width_m)
         if self._truth.pacer.due(world.time_s, still):
             self._truth.publish_state(world.state())
         self._truth.publish_events(world.events())
-        if self._markers.pacer.due(world.time_s, still):
+        if self._markers.due(world.time_s, still):
             self._markers.publish(world.time_s, world.objects())
         for camera in self._cameras:
             if camera.pacer.due(world.time_s, still):

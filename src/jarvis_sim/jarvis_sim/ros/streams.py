@@ -30,6 +30,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from jarvis_interfaces.msg import ConnectionEvent as ConnectionEventMsg
 from jarvis_interfaces.msg import ObjectStates
+from jarvis_sim.config import RatesConfig
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 #: States kept for a recorder that lags; losing one would spoil the record.
@@ -41,13 +42,16 @@ CAMERA_FRAME = "camera_optical_frame"
 class Pacer:
     """Tells when something is due: every ``period_s`` of simulated time, at most once per ``wall_s``.
 
-    When time stands still, what happened last is due once more, so that listeners have the state at rest.
+    When time stands still, what happened last is due once more, so that listeners have the state at rest;
+    and again every ``repeat_s`` of wall-clock time, where somebody may wait for a sign of life.
     """
 
     period_s: float
     wall_s: float = 0.0
+    repeat_s: float = float("inf")
     _last_s: float = -1.0
     _wall_next: float = 0.0
+    _repeat_at: float = 0.0
 
     def reset(self) -> None:
         """Due at once."""
@@ -61,22 +65,26 @@ class Pacer:
         passed = abs(time_s - self._last_s)
         if self.period_s == float("inf"):
             return False
-        if passed + 1e-9 < self.period_s and not (still and passed > 0.0):
+        if passed + 1e-9 < self.period_s and not (still and (passed > 0.0 or now >= self._repeat_at)):
             return False
         self._last_s = time_s
         self._wall_next = now + self.wall_s
+        self._repeat_at = now + self.repeat_s
         return True
 
 
 class RobotStreams:
     """/clock, /joint_states, /tf, /tf_static and /robot_description."""
 
-    def __init__(self, node: Node, model: RobotModel, camera_pose: Pose, plate_pose: Pose) -> None:
+    def __init__(
+        self, node: Node, model: RobotModel, camera_pose: Pose, plate_pose: Pose, rates: RatesConfig
+    ) -> None:
         self._model = model
+        self.pacer = Pacer(1.0 / rates.robot_hz, repeat_s=1.0 / rates.still_hz)
         self._clock = node.create_publisher(Clock, "/clock", 10)
         self._joints = node.create_publisher(JointState, "/joint_states", 10)
         self._tf = node.create_publisher(TFMessage, "/tf", 10)
-        self._tf_pacer = Pacer(0.02, wall_s=0.05)
+        self._tf_pacer = Pacer(1.0 / rates.tf_hz, wall_s=0.05)
         tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
         fixed = {CAMERA_FRAME: camera_pose, "plate": plate_pose}
         tf_static.publish(TFMessage(transforms=[transform(0.0, name, pose) for name, pose in fixed.items()]))
@@ -104,12 +112,12 @@ class RobotStreams:
 class TruthStreams:
     """/sim/object_states and /sim/connection_events, for evaluator, record and people: never for an agent."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, rates: RatesConfig) -> None:
         self._states = node.create_publisher(ObjectStates, "/sim/object_states", STATES_DEPTH)
         self._events = node.create_publisher(ConnectionEventMsg, "/sim/connection_events", STATES_DEPTH)
         self._state_sequence = 0
         self._published_events = 0
-        self.pacer = Pacer(0.02)
+        self.pacer = Pacer(1.0 / rates.truth_hz)
 
     def publish_state(self, state: WorldState) -> None:
         self._states.publish(state_to_ros(state, self._state_sequence))
@@ -128,10 +136,14 @@ class TruthStreams:
 class MarkerStream:
     """/viz/markers: every object as coloured boxes, for RViz."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, rates: RatesConfig) -> None:
         self._markers = node.create_publisher(MarkerArray, "/viz/markers", LATCHED)
         self._colours = ColourTable.load(None)
-        self.pacer = Pacer(0.1, wall_s=0.2)
+        self.pacer = Pacer(1.0 / rates.markers_hz, wall_s=0.2)
+
+    def due(self, time_s: float, still: bool) -> bool:
+        """Whether to publish now: only for somebody, since markers cost more than the states they show."""
+        return self._markers.get_subscription_count() > 0 and self.pacer.due(time_s, still)
 
     def publish(self, time_s: float, objects: Sequence[RigidObject]) -> None:
         markers = [Marker(action=Marker.DELETEALL)]
