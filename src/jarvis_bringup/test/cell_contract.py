@@ -53,6 +53,7 @@ ACTIONS = {
     "/skills/move_to": "jarvis_interfaces/action/MoveTo",
     "/skills/home": "jarvis_interfaces/action/Home",
     "/skills/push": "jarvis_interfaces/action/Push",
+    "/skills/grip": "jarvis_interfaces/action/Grip",
 }
 #: Simulated time over which rates are counted, and for how long messages are waited for.
 SPAN_S, PATIENCE_S = 2.0, 30.0

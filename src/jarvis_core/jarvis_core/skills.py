@@ -67,7 +67,13 @@ class PushGoal(msgspec.Struct, frozen=True, tag="push"):
     offset_m: tuple[float, float]
 
 
-SkillGoal = PickGoal | PlaceGoal | PickAndPlaceGoal | MoveToGoal | HomeGoal | PushGoal
+class GripGoal(msgspec.Struct, frozen=True, tag="grip"):
+    """Bring the pads to ``width_m`` apart: opens, or closes until something stops them. Lets go of what is held."""
+
+    width_m: float
+
+
+SkillGoal = PickGoal | PlaceGoal | PickAndPlaceGoal | MoveToGoal | HomeGoal | PushGoal | GripGoal
 
 
 def skill_name(goal: SkillGoal) -> str:

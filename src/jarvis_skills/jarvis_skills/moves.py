@@ -110,6 +110,11 @@ def close_fingers(ctx: SkillContext, what: str) -> float:
     return _grip(ctx, 0.0, what).width_m
 
 
+def close_to(ctx: SkillContext, width_m: float, what: str) -> float:
+    """Close to a distance of the pads, or until something stops them; returns the distance they then have."""
+    return _grip(ctx, width_m, what).width_m
+
+
 def _grip(ctx: SkillContext, width_m: float, what: str) -> GripperOutcome:
     ctx.stop_if_canceled(what)
     outcome = ctx.robot.grip(width_m, ctx.robot_config.gripper.force_n, ctx.cancel)

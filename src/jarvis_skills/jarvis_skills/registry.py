@@ -8,6 +8,7 @@ from typing import Any
 
 from jarvis_core.skills import (
     Fact,
+    GripGoal,
     HomeGoal,
     MoveToGoal,
     PickAndPlaceGoal,
@@ -20,6 +21,7 @@ from jarvis_core.skills import (
 from jarvis_core.status import Status
 
 from jarvis_skills.cell_context import SkillContext
+from jarvis_skills.grip import grip
 from jarvis_skills.move_to import home, move_to
 from jarvis_skills.pick import pick
 from jarvis_skills.pick_and_place import pick_and_place
@@ -102,6 +104,13 @@ _SKILLS = (
         ("the hand is empty", "the object is in the scene and not fixed", "1 to 200 mm far, on the table"),
         VERIFIED_EXITS,
         ("moved_m", "error_m"),
+    ),
+    Skill(
+        GripGoal,
+        grip,
+        ("the distance is one the gripper can have", "to close: the hand is empty"),
+        VERIFIED_EXITS,
+        ("gripper_width_m", "held", "object_id"),
     ),
 )
 

@@ -8,6 +8,7 @@ import pytest
 from jarvis_core.motion import GripperOutcome, MotionOutcome
 from jarvis_core.pose import Pose
 from jarvis_core.skills import (
+    GripGoal,
     HomeGoal,
     MoveToGoal,
     PickAndPlaceGoal,
@@ -28,6 +29,7 @@ GOALS: list[SkillGoal] = [
     MoveToGoal(Pose((0.5, 0.2, 0.1), (1.0, 0.0, 0.0, 0.0))),
     HomeGoal(),
     PushGoal("a", (0.01, 0.0)),
+    GripGoal(0.03),
 ]
 
 
@@ -47,7 +49,7 @@ def test_entries_are_well_formed(skill: typing.Any) -> None:
     assert all(skill.preconditions)
 
 
-@pytest.mark.parametrize("goal", GOALS, ids=skill_name)
+@pytest.mark.parametrize("goal", [g for g in GOALS if not isinstance(g, GripGoal)], ids=skill_name)
 @pytest.mark.parametrize("status", [Status.TIMED_OUT, Status.EXECUTION_FAILED])
 def test_what_the_arm_reports_comes_out_of_every_skill(
     bench: Bench, goal: SkillGoal, status: Status, monkeypatch: pytest.MonkeyPatch
@@ -61,7 +63,9 @@ def test_what_the_arm_reports_comes_out_of_every_skill(
     assert "the driver's reason" in result.message
 
 
-@pytest.mark.parametrize("goal", [PickGoal("a"), HomeGoal(), PushGoal("a", (0.01, 0.0))], ids=skill_name)
+@pytest.mark.parametrize(
+    "goal", [PickGoal("a"), HomeGoal(), PushGoal("a", (0.01, 0.0)), GripGoal(0.02)], ids=skill_name
+)
 def test_what_the_gripper_reports_comes_out_too(
     bench: Bench, goal: SkillGoal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

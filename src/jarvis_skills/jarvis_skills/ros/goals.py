@@ -8,6 +8,7 @@ from typing import Any
 
 from jarvis_core.ros.conversions import world_pose_from_ros, world_pose_to_ros
 from jarvis_core.skills import (
+    GripGoal,
     HomeGoal,
     MoveToGoal,
     PickAndPlaceGoal,
@@ -18,7 +19,7 @@ from jarvis_core.skills import (
     skill_name,
 )
 
-from jarvis_interfaces.action import Home, MoveTo, Pick, PickAndPlace, Place, Push
+from jarvis_interfaces.action import Grip, Home, MoveTo, Pick, PickAndPlace, Place, Push
 
 
 def pick_to_ros(goal: PickGoal) -> Pick.Goal:
@@ -66,6 +67,7 @@ DOORS: dict[str, ActionDoor] = {
         lambda g: Push.Goal(object_id=g.object_id, offset_x=g.offset_m[0], offset_y=g.offset_m[1]),
         lambda m: PushGoal(m.object_id, (m.offset_x, m.offset_y)),
     ),
+    "grip": ActionDoor(Grip, lambda g: Grip.Goal(width=g.width_m), lambda m: GripGoal(m.width)),
 }
 
 
