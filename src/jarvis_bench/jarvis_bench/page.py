@@ -169,6 +169,14 @@ def _notices(record: EpisodeRecord) -> list[Notice]:
         notices.append(
             Notice("warn", "True scene", "the skills were told the true poses instead of perceiving them.")
         )
+    if record.policy.sees == "true" and not record.policy.privileged:
+        notices.append(
+            Notice(
+                "warn",
+                "True bricks",
+                "the agent was told where the bricks truly lie; a stand-in for perception.",
+            )
+        )
     if not record.policy.caged:
         notices.append(Notice("warn", "Uncaged", "it ran without isolation by the operating system."))
     if record.outcome != "finished":

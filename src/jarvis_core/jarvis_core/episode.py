@@ -25,11 +25,19 @@ class CallRecord(msgspec.Struct, frozen=True):
 
 
 class PolicyInfo(msgspec.Struct, frozen=True):
-    """Who ran. ``privileged``: reads true poses and targets; ``caged``: ran under OS isolation."""
+    """Who ran.
+
+    Attributes:
+        privileged: reads true poses and targets.
+        caged: ran under isolation by the operating system.
+        sees: source of the scene it may ask for: ``perceived``, ``true`` (a privileged stand-in for perception) or
+            ``nothing``.
+    """
 
     name: str
     privileged: bool
     caged: bool
+    sees: str = "nothing"
 
 
 class EpisodeRecord(msgspec.Struct, frozen=True, kw_only=True):

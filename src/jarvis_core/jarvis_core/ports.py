@@ -6,12 +6,14 @@ The embedded simulator, Isaac Sim and a real arm each provide Robot and Camera; 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from jarvis_core.manual import TaskBrief
 from jarvis_core.motion import Cancellation, GripperOutcome, JointTrajectory, MotionOutcome
 from jarvis_core.objects import ConnectionEvent, RigidObject, Scene, TargetObject, WorldState
 from jarvis_core.observation import CameraFrame, Observation, RobotState
+from jarvis_core.planning import GraspPlan, ReachAnswer
 from jarvis_core.pose import Pose
 from jarvis_core.skills import SkillResult
 
@@ -86,16 +88,28 @@ class World(Protocol):
 
 @runtime_checkable
 class Tools(Protocol):
-    """What an agent may call. Every call returns data; none raises for a failed action."""
+    """What an agent may call. Every call returns data; none raises for a failed action.
+
+    ``scene``, ``plan_grasp`` and ``reach`` raise RefusedError in a cell that can't answer them.
+    """
 
     def brief(self) -> TaskBrief: ...
+    def time_s(self) -> float:
+        """Simulated seconds used so far."""
+
     def observe(self) -> Observation: ...
+    def scene(self) -> Scene:
+        """What is seen where; ``source`` says by whom."""
+
+    def plan_grasp(self, object_id: str, place_pose: Pose | None = None) -> GraspPlan: ...
+    def reach(self, pose: Pose) -> ReachAnswer: ...
     def pick(self, object_id: str, place_pose: Pose | None = None) -> SkillResult: ...
     def place(self, pose: Pose) -> SkillResult: ...
     def pick_and_place(self, object_id: str, pose: Pose) -> SkillResult: ...
     def move_to(self, pose: Pose, *, straight: bool = False, speed: float = 1.0) -> SkillResult: ...
     def push(self, object_id: str, offset_m: tuple[float, float]) -> SkillResult: ...
     def home(self) -> SkillResult: ...
+    def grip(self, width_m: float) -> SkillResult: ...
 
 
 @runtime_checkable
@@ -118,3 +132,15 @@ class Policy(Protocol):
 
     def run(self, tools: Tools) -> None:
         """Do the task with the tools, then return. An exception ends the episode as ``crashed``."""
+
+
+@runtime_checkable
+class ReportingPolicy(Policy, Protocol):
+    """A policy that says more about itself, and leaves files of its own with the record."""
+
+    @property
+    def caged(self) -> bool:
+        """Runs under isolation by the operating system; every record and table says so."""
+
+    def keep_in(self, folder: Path) -> None:
+        """Told before the run: where its files (transcript, program, report) go; the folder may not exist yet."""

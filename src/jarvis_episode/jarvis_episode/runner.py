@@ -11,14 +11,16 @@ from typing import Any
 
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_core.episode import CallRecord, EpisodeRecord, PolicyInfo
+from jarvis_core.errors import BadInputError
 from jarvis_core.manual import Manual, TaskBrief
 from jarvis_core.objects import RigidObject, TargetObject, WorldState
-from jarvis_core.ports import Policy
+from jarvis_core.ports import Policy, ReportingPolicy, SceneSource
 from jarvis_core.skills import SkillGoal, SkillResult
 from jarvis_scoring.brick_score import score as score_record
 from jarvis_scoring.protocol import EpisodeScore
 from jarvis_sim.engine import WorldError
 from jarvis_sim.world import OVERVIEW_CAMERA, TOP_CAMERA
+from jarvis_skills.planning import SkillPlanning
 from jarvis_tasks.manual import task_brief
 from jarvis_tasks.store import task_hash
 from jarvis_tasks.targets import target_objects
@@ -31,6 +33,8 @@ from jarvis_episode.settings import Settings
 from jarvis_episode.tools import EpisodeTools, Ledger, OracleTools, run_policy
 from jarvis_episode.versions import versions
 
+#: What an agent's ``scene`` may come from.
+SCENE_SOURCES = ("nothing", "true")
 #: Simulated time after the policy's end in which everything comes to rest before the last look.
 SETTLE_S = 0.5
 
@@ -59,23 +63,29 @@ def run_episode(
     results: Path,
     *,
     on_progress: Callable[[str], None] = lambda text: None,
+    sees: str = "nothing",
 ) -> EpisodeResult:
     """Run a policy on a task and leave a whole record behind.
 
     Args:
         results: gets a folder for the episode; must not hold one of the same name.
         on_progress: told what happens, in a few words.
+        sees: what ``Tools.scene`` shows: ``nothing``, or ``true``, a privileged stand-in for perception that the
+            record and the page name.
 
     Raises:
         RefusedError: the task can't be set up in this cell.
-        BadInputError: the episode was recorded before.
+        BadInputError: the episode was recorded before, or ``sees`` names no source.
     """
+    who = policy_info(policy, sees)
     folder = EpisodeFolder.create(results, episode_name(task.id, policy.name, seed))
     try:
         folder.write_task(task, manual)
         cell = EmbeddedCell.build(task, settings, catalogue, seed)
         try:
-            episode = _Episode(task, policy, seed, settings, catalogue, cell, on_progress)
+            if isinstance(policy, ReportingPolicy):
+                policy.keep_in(folder.agent)
+            episode = _Episode(task, policy, who, seed, settings, catalogue, cell, on_progress)
             with EpisodeRecorder(folder, settings.cell.overview_camera, settings.episode) as recorder:
                 record = episode.play(task_brief(task, manual, episode.budget_s), recorder)
                 recorder.truth(record)
@@ -102,6 +112,7 @@ class _Episode:
         self,
         task: Task,
         policy: Policy,
+        who: PolicyInfo,
         seed: int,
         settings: Settings,
         catalogue: PartCatalogue,
@@ -110,6 +121,7 @@ class _Episode:
     ) -> None:
         self._task = task
         self._policy = policy
+        self._who = who
         self._seed = seed
         self._settings = settings
         self._cell = cell
@@ -171,7 +183,7 @@ class _Episode:
         nothing: dict[str, Any] = {"outcome": ("", ""), "wall_s": 0.0, "time_s": 0.0, "calls": ()}
         return make_record(
             task=self._task,
-            policy=(self._policy.name, self._policy.privileged),
+            policy=self._who,
             seed=self._seed,
             settings=self._settings,
             transport="in-process",
@@ -203,9 +215,12 @@ class _Episode:
         return result
 
     def _tools(self, ledger: Ledger, brief: TaskBrief) -> EpisodeTools:
+        cell = self._cell
+        planning = SkillPlanning(cell.skills.context)
         if not self._policy.privileged:
-            return EpisodeTools(ledger, brief, self._cell.observe)
-        return OracleTools(ledger, brief, self._cell.observe, self._cell.scenes.scene, self._targets)
+            eyes: SceneSource | None = cell.scenes if self._who.sees == "true" else None
+            return EpisodeTools(ledger, brief, cell.observe, eyes, planning)
+        return OracleTools(ledger, brief, cell.observe, cell.scenes.scene, self._targets, planning)
 
     def _observe(self, recorder: EpisodeRecorder) -> list[int]:
         """Record while simulated time passes."""
@@ -250,10 +265,18 @@ class _Episode:
             recorder.event(event)
 
 
+def policy_info(policy: Policy, sees: str = "nothing") -> PolicyInfo:
+    """What a record says of who ran; raises BadInputError for an unknown source of the scene."""
+    if sees not in SCENE_SOURCES:
+        raise BadInputError(f"{sees!r} is no source of a scene", fix=f"choose {' or '.join(SCENE_SOURCES)}")
+    caged = isinstance(policy, ReportingPolicy) and policy.caged
+    return PolicyInfo(policy.name, policy.privileged, caged, "true" if policy.privileged else sees)
+
+
 def make_record(
     *,
     task: Task,
-    policy: tuple[str, bool],
+    policy: PolicyInfo,
     seed: int,
     settings: Settings,
     transport: str,
@@ -270,16 +293,16 @@ def make_record(
     """Put the record together.
 
     Args:
-        policy: its name, and whether it is privileged.
+        policy: who ran.
         outcome: the word and the sentence.
         states: the first and the last.
     """
     return EpisodeRecord(
-        episode_id=episode_name(task.id, policy[0], seed),
+        episode_id=episode_name(task.id, policy.name, seed),
         task_id=task.id,
         task_hash=task_hash(task),
         seed=seed,
-        policy=PolicyInfo(*policy, caged=False),
+        policy=policy,
         transport=transport,
         scene_source="true",
         outcome=outcome[0],

@@ -8,14 +8,16 @@ import time
 from collections.abc import Callable
 
 from jarvis_core.episode import CallRecord
-from jarvis_core.errors import BadInputError, JarvisError
+from jarvis_core.errors import BadInputError, JarvisError, RefusedError
 from jarvis_core.files import decode, encode
 from jarvis_core.manual import TaskBrief
 from jarvis_core.objects import Scene, TargetObject
 from jarvis_core.observation import Observation
-from jarvis_core.ports import Policy
+from jarvis_core.planning import GraspPlan, Planning, ReachAnswer
+from jarvis_core.ports import Policy, SceneSource
 from jarvis_core.pose import Pose
 from jarvis_core.skills import (
+    GripGoal,
     HomeGoal,
     MoveToGoal,
     PickAndPlaceGoal,
@@ -146,12 +148,25 @@ class EpisodeTools:
     """Tools as any agent gets them: no ground truth behind any attribute it could reach by the protocol.
 
     Arguments of the wrong kind are a program's mistake, not a failed action: they raise BadInputError.
+
+    Args:
+        eyes: what ``scene`` shows; None where there is no perception.
+        planning: answers what could be done; None where nobody does.
     """
 
-    def __init__(self, ledger: Ledger, brief: TaskBrief, observe: Callable[[], Observation]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        brief: TaskBrief,
+        observe: Callable[[], Observation],
+        eyes: SceneSource | None = None,
+        planning: Planning | None = None,
+    ) -> None:
         self._ledger = ledger
         self._brief = brief
         self._observe = observe
+        self._eyes = eyes
+        self._planning = planning
 
     @property
     def ending(self) -> Ending | None:
@@ -161,8 +176,32 @@ class EpisodeTools:
     def brief(self) -> TaskBrief:
         return self._brief
 
+    def time_s(self) -> float:
+        return self._ledger.read(lambda: self._ledger.time_s)
+
     def observe(self) -> Observation:
         return self._ledger.read(self._observe)
+
+    def scene(self) -> Scene:
+        if self._eyes is None:
+            raise RefusedError(
+                "this cell has no perception", fix="work from the pictures, or ask for another"
+            )
+        return self._ledger.read(self._eyes.scene)
+
+    def plan_grasp(self, object_id: str, place_pose: Pose | None = None) -> GraspPlan:
+        goal = checked_goal(PickGoal(object_id, place_pose))
+        planning = self._planner()
+        return self._ledger.read(lambda: planning.grasps(goal.object_id, goal.place_pose))
+
+    def reach(self, pose: Pose) -> ReachAnswer:
+        goal, planning = checked_goal(MoveToGoal(pose)), self._planner()
+        return self._ledger.read(lambda: planning.reach(goal.pose))
+
+    def _planner(self) -> Planning:
+        if self._planning is None:
+            raise RefusedError("this cell answers no questions about grasps and reach", fix="try the action")
+        return self._planning
 
     def pick(self, object_id: str, place_pose: Pose | None = None) -> SkillResult:
         return self._ledger.call(PickGoal(object_id, place_pose))
@@ -182,6 +221,9 @@ class EpisodeTools:
     def home(self) -> SkillResult:
         return self._ledger.call(HomeGoal())
 
+    def grip(self, width_m: float) -> SkillResult:
+        return self._ledger.call(GripGoal(width_m))
+
 
 class OracleTools(EpisodeTools):
     """Tools of a declared oracle."""
@@ -193,13 +235,17 @@ class OracleTools(EpisodeTools):
         observe: Callable[[], Observation],
         true_scene: Callable[[], Scene],
         targets: tuple[TargetObject, ...],
+        planning: Planning | None = None,
     ) -> None:
-        super().__init__(ledger, brief, observe)
+        super().__init__(ledger, brief, observe, planning=planning)
         self._true_scene = true_scene
         self._targets = targets
 
     def true_scene(self) -> Scene:
         return self._ledger.read(self._true_scene)
+
+    def scene(self) -> Scene:
+        return self.true_scene()
 
     def targets(self) -> tuple[TargetObject, ...]:
         return self._targets

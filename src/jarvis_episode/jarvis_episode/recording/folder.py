@@ -8,6 +8,7 @@
         bag/               rosbag2 directory (MCAP)
         video.mp4
         before.png  after.png
+        agent/             what an agent left: transcript, program, report
         task.json  manual/ the task and its pages, as in a task folder
         score.json         computed from record.json; may be written again
         report.html        made from the rest; may be written again
@@ -39,6 +40,7 @@ SCORE_FILE = "score.json"
 VIDEO_FILE = "video.mp4"
 BAG_FOLDER = "bag"
 REPORT_FILE = "report.html"
+AGENT_FOLDER = "agent"
 BEFORE_FILE = "before.png"
 AFTER_FILE = "after.png"
 
@@ -114,6 +116,11 @@ class EpisodeFolder:
     def path(self) -> Path:
         """Where the files are now: the partial folder, after ``finish`` the final one."""
         return self._path
+
+    @property
+    def agent(self) -> Path:
+        """Folder for what an agent leaves: transcript, program, report."""
+        return self._path / AGENT_FOLDER
 
     @property
     def video(self) -> Path:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
-from jarvis_core.episode import CallRecord, EpisodeRecord
+from jarvis_core.episode import CallRecord, EpisodeRecord, PolicyInfo
 from jarvis_core.errors import BadInputError, JarvisError, RefusedError
 from jarvis_core.files import encode
 from jarvis_core.manual import Manual
@@ -145,7 +145,7 @@ class EpisodeNode(Node):
         self._manual: Manual | None = None
         self._targets: tuple[TargetObject, ...] = ()
         self._objects: tuple[RigidObject, ...] = ()
-        self._seed, self._policy = 0, ("", False)
+        self._seed, self._policy = 0, PolicyInfo("", False, False)
         self._running: Running | None = None
         #: The folder of an episode that is being started.
         self._starting: EpisodeFolder | None = None
@@ -228,7 +228,8 @@ class EpisodeNode(Node):
         if loaded.result != Result.RESULT_OK:
             raise RefusedError(loaded.error_message, where="/sim/load_world")
         self._task, self._manual, self._seed = task, manual, request.seed
-        self._policy = (request.policy, request.privileged)
+        sees = request.sees or "nothing"
+        self._policy = PolicyInfo(request.policy, request.privileged, request.caged, sees)
         self._targets = target_objects(task, self._catalogue, self._settings.cell.plate.pose)
         self._targets_topic.publish(targets_to_ros(self._targets))
         budget_s = self._settings.episode.budget_s(task.n_required)
@@ -339,7 +340,7 @@ class EpisodeNode(Node):
 
     def _episode_id(self) -> str:
         assert self._task is not None
-        return episode_name(self._task.id, self._policy[0], self._seed)
+        return episode_name(self._task.id, self._policy.name, self._seed)
 
     def _truth(self) -> tuple[WorldState, int]:
         """The true state now, and how many connection events there were since the reset."""
@@ -395,7 +396,7 @@ class EpisodeNode(Node):
                 episode_id=self._episode_id() if self._task is not None else "",
                 task_id=self._task.id if self._task is not None else "",
                 seed=self._seed,
-                policy=self._policy[0],
+                policy=self._policy.name,
                 budget_s=budget,
                 limit_s=budget * self._settings.episode.hard_stop_factor,
                 message=message,
