@@ -40,5 +40,9 @@ class RefusedError(JarvisError):
     """A well-formed request that this cell can't do (a task that can't be built, no free table space)."""
 
 
+class PerceptionRefusedError(RefusedError):
+    """A picture that nothing can be told from: dark, stale, without depth, from another camera than calibrated."""
+
+
 class MissingCapabilityError(JarvisError):
     """This machine lacks something (GL, a library, ROS); the fix names what to install."""

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from jarvis_core.manual import TaskBrief
+from jarvis_core.manual import PartCount, TaskBrief
 from jarvis_core.motion import Cancellation, GripperOutcome, JointTrajectory, MotionOutcome
 from jarvis_core.objects import ConnectionEvent, RigidObject, Scene, TargetObject, WorldState
 from jarvis_core.observation import CameraFrame, Observation, RobotState
 from jarvis_core.planning import GraspPlan, ReachAnswer
 from jarvis_core.pose import Pose
+from jarvis_core.seen import SeenScene
 from jarvis_core.skills import SkillResult
 
 
@@ -65,6 +66,29 @@ class SceneSource(Protocol):
     """Where skills learn what lies where: perception, or the simulator's own state (declared privileged)."""
 
     def scene(self) -> Scene: ...
+
+
+class Perception(Protocol):
+    """Makes bricks with poses of a picture, from what a robot may know."""
+
+    def perceive(
+        self,
+        frame: CameraFrame,
+        *,
+        parts: Sequence[PartCount] = (),
+        robot: RobotState | None = None,
+        now_s: float | None = None,
+    ) -> SeenScene:
+        """Look at one picture of the top camera. Ids of bricks stay the same from call to call.
+
+        Args:
+            parts: what may lie there (the task's list); none: any part of the catalogue, any colour.
+            robot: where the arm was when the picture was taken; its pixels are left out.
+            now_s: the cell's clock; a picture older than configured is refused.
+
+        Raises:
+            PerceptionRefusedError: nothing can be told from this picture; says why.
+        """
 
 
 class World(Protocol):
