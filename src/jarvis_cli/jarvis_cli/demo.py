@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from jarvis_bench.page import write_episode_page
 from jarvis_bricks.catalogue import PartCatalogue
@@ -69,18 +71,19 @@ def demonstrate(options: argparse.Namespace, out: Path, began: float) -> int:
     print(f"task      {task} ({model.assembly.title}, steps {STEPS[0]}-{STEPS[1]})")
     if ros_is_there() and not options.no_ros:
         print("cell      simulator, skills, episode manager, agent and report as separate ROS 2 nodes")
-        folder = launch_episode(task, options.seed, out / "oracle")
+        with Launch(task, options.seed, out / "oracle") as launch:
+            # At the same time: the graph alone does not keep two cores busy.
+            baselines = play_baselines(task, options.seed, out / "baselines", model.catalogue)
+            with Activity("oracle, over ROS 2").running():
+                folder = launch.folder()
     else:
         print(
             "cell      in this process, without ROS 2 (see ./jarvis doctor); skills, physics and score are the same"
         )
         folder = play(task, "oracle", options.seed, out / "oracle", model.catalogue).folder
         write_episode_page(folder)
-    scores = {"oracle": read_score(folder)}
-    for agent in BASELINES:
-        result = play(task, agent, options.seed, out / "baselines", PartCatalogue(model.catalogue.library))
-        write_episode_page(result.folder)
-        scores[agent] = result.score
+        baselines = play_baselines(task, options.seed, out / "baselines", model.catalogue)
+    scores = {"oracle": read_score(folder), **baselines}
     print_scores(scores)
     print(headline(scores["oracle"]))
     print(f"page      {folder / 'report.html'}  ({time.monotonic() - began:.0f} s in all)")
@@ -116,36 +119,64 @@ def ros_is_there() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in ("rclpy", "jarvis_interfaces"))
 
 
-def launch_episode(task: Path, seed: int, results: Path) -> Path:
-    """The same episode by ``ros2 launch``; returns the folder of its record.
+def play_baselines(task: Path, seed: int, out: Path, catalogue: PartCatalogue) -> dict[str, EpisodeScore]:
+    """Their scores, by name; in this process."""
+    scores = {}
+    for agent in BASELINES:
+        result = play(task, agent, seed, out, PartCatalogue(catalogue.library))
+        write_episode_page(result.folder)
+        scores[agent] = result.score
+    return scores
 
-    Raises:
-        MissingCapabilityError: the graph ended without a record; the message names its log.
-    """
-    command = ["ros2", "launch", "jarvis_bringup", "episode.launch.py"]
-    command += [f"task:={task}", "agent:=oracle", f"seed:={seed}", f"results:={results}"]
-    results.mkdir(parents=True, exist_ok=True)
-    log = results / "launch.log"
-    # A domain of its own: a demo must not talk to whatever else runs on this machine.
-    env = {**os.environ, "ROS_DOMAIN_ID": os.environ.get("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))}
-    with Activity("oracle, over ROS 2").running(), log.open("w") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=env)
+
+class Launch:
+    """The oracle's episode by ``ros2 launch``, in processes of their own; what still runs at the end is stopped."""
+
+    def __init__(self, task: Path, seed: int, results: Path) -> None:
+        self._command = ["ros2", "launch", "jarvis_bringup", "episode.launch.py"]
+        self._command += [f"task:={task}", "agent:=oracle", f"seed:={seed}", f"results:={results}"]
+        self._results = results
+        self._log = results / "launch.log"
+
+    def __enter__(self) -> Self:
+        self._results.mkdir(parents=True, exist_ok=True)
+        # A domain of its own: a demo must not talk to whatever else runs on this machine.
+        domain = os.environ.get("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
+        with self._log.open("w") as output:
+            self._process = subprocess.Popen(
+                self._command,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "ROS_DOMAIN_ID": domain},
+            )
+        self._deadline = time.monotonic() + LAUNCH_TIMEOUT_S
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process.poll() is None:
+            end(self._process)
+
+    def folder(self) -> Path:
+        """Wait for its end; returns the folder of its record.
+
+        Raises:
+            MissingCapabilityError: the graph ended without a record; the message names its log.
+        """
         try:
-            status = process.wait(LAUNCH_TIMEOUT_S)
+            status = self._process.wait(max(0.0, self._deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            status = end(process)
-        except BaseException:
-            end(process)
-            raise
-    folders = finished(results)
-    if len(folders) != 1:
-        tail = " / ".join(log.read_text(errors="replace").strip().splitlines()[-3:])
-        raise MissingCapabilityError(
-            f"the launch ended (status {status}) without a record: {tail}",
-            where=str(log),
-            fix="read the log; --no-ros runs the same in one process",
-        )
-    return folders[0]
+            status = end(self._process)
+        folders = finished(self._results)
+        if len(folders) != 1:
+            tail = " / ".join(self._log.read_text(errors="replace").strip().splitlines()[-3:])
+            raise MissingCapabilityError(
+                f"the launch ended (status {status}) without a record: {tail}",
+                where=str(self._log),
+                fix="read the log; --no-ros runs the same in one process",
+            )
+        return folders[0]
 
 
 def end(process: subprocess.Popen[bytes]) -> int:

@@ -96,8 +96,11 @@ class SimNode(Node):
             for n, r in (("camera_rate_hz", 1.0), ("overview_rate_hz", 0.0))
         ]
         self._cameras = [
-            CameraStream(self, "/camera", lambda: SimCamera(self.world).capture(), rates[0], depth=True),
-            CameraStream(self, "/camera/overview", self._overview, rates[1], depth=False),
+            CameraStream(
+                self, "/camera", lambda: SimCamera(self.world).capture(), rates[0], depth=True, at_rest=True
+            ),
+            # A film: frames between its frames would only make it jerk.
+            CameraStream(self, "/camera/overview", self._overview, rates[1], depth=False, at_rest=False),
         ]
         self._servers = ArmServers(self, executor, self._loop, lambda: self.robot)
         self._control = ControlServices(self, self._loop, self, self.about)
@@ -200,7 +203,7 @@ class SimNode(Node):
         if self._markers.due(world.time_s, still):
             self._markers.publish(world.time_s, world.objects())
         for camera in self._cameras:
-            if camera.pacer.due(world.time_s, still):
+            if camera.due(world.time_s, still):
                 camera.publish()
         self._servers.poll()
 

@@ -168,12 +168,25 @@ class MarkerStream:
 
 
 class CameraStream:
-    """One camera: colour, and where asked for depth, with camera_info."""
+    """One camera: colour, with camera_info.
+
+    Args:
+        depth: depth too.
+        at_rest: a picture more whenever time comes to a stand, so that who looks then sees what is.
+    """
 
     def __init__(
-        self, node: Node, prefix: str, capture: Callable[[], CameraFrame], rate_hz: float, *, depth: bool
+        self,
+        node: Node,
+        prefix: str,
+        capture: Callable[[], CameraFrame],
+        rate_hz: float,
+        *,
+        depth: bool,
+        at_rest: bool,
     ) -> None:
         self._capture = capture
+        self._at_rest = at_rest
         self._depth = depth
         self._color = node.create_publisher(Image, f"{prefix}/color/image_raw", 4)
         self._color_info = node.create_publisher(CameraInfo, f"{prefix}/color/camera_info", 4)
@@ -181,6 +194,9 @@ class CameraStream:
             self._depth_image = node.create_publisher(Image, f"{prefix}/depth/image_rect", 4)
             self._depth_info = node.create_publisher(CameraInfo, f"{prefix}/depth/camera_info", 4)
         self.pacer = Pacer(1.0 / rate_hz if rate_hz > 0 else float("inf"))
+
+    def due(self, time_s: float, still: bool) -> bool:
+        return self.pacer.due(time_s, still and self._at_rest)
 
     def publish(self) -> None:
         frame = self._capture()
