@@ -77,3 +77,11 @@ def parse_range(text: str, what: str) -> tuple[int, int]:
     if first < 1 or last < first:
         raise BadInputError(f"{text!r} runs backwards or begins at 0", where=what, fix="write it like 3-5")
     return first, last
+
+
+def parse_seeds(text: str, what: str) -> tuple[int, ...]:
+    """``0-4`` or ``7`` as all of them."""
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
+    if match is None or int(match.group(2) or match.group(1)) < int(match.group(1)):
+        raise BadInputError(f"{text!r} are no seeds", where=what, fix="write them like 0-4 or 7")
+    return tuple(range(int(match.group(1)), int(match.group(2) or match.group(1)) + 1))
