@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import cv2
@@ -17,6 +18,7 @@ from jarvis_bench.suite_run import workers as workers_module
 from jarvis_bench.suite_run.attempts import ATTEMPTS_FILE, Attempt, append, read_attempts
 from jarvis_bench.suite_run.plan import (
     EPISODES_FOLDER,
+    LOGS_FOLDER,
     PlannedEpisode,
     PlannedTask,
     RunPlan,
@@ -156,9 +158,50 @@ def test_leaving_the_loop_stops_what_runs_and_says_nothing_of_it(tmp_path: Path)
         seen.append(attempt.episode_id)
         break
     assert seen == ["dog-s09-s09-oracle-0"]
+    wait_until(lambda: not hanging())
+
+
+def test_a_killed_run_takes_its_processes_along(tmp_path: Path) -> None:
+    begin(tmp_path, PLAN)
+    child = "from jarvis_bench.suite_run.workers import end_with_parent; end_with_parent(); " + HANG
+    parent = f"""
+import sys
+from pathlib import Path
+from jarvis_bench.suite_run.plan import read_plan
+from jarvis_bench.suite_run.workers import Workers
+run = Path({str(tmp_path)!r})
+command = lambda episode: [sys.executable, "-c", {child!r}]
+for _ in Workers(run, command, 1, 600.0).play(read_plan(run).episodes()[:1]):
+    pass
+"""
+    process = subprocess.Popen([sys.executable, "-c", parent])
+    log = tmp_path / LOGS_FOLDER / f"{PLAN.episodes()[0].id}.log"
+    try:
+        wait_until(lambda: log.is_file() and "on it" in log.read_text())
+        (started,) = psutil.Process(process.pid).children()
+    finally:
+        process.kill()
+        process.wait()
+    wait_until(lambda: not started.is_running() or started.status() == psutil.STATUS_ZOMBIE)
+
+
+def hanging() -> list[int]:
+    """Processes under this one that hang."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            command = " ".join(process.cmdline())
+        except psutil.NoSuchProcess:
+            continue
+        if "time.sleep(600)" in command:
+            found.append(process.pid)
+    return found
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60.0
-    while left := [p for p in psutil.Process().children(recursive=True) if "time.sleep(600)" in p.cmdline()]:
-        assert time.monotonic() < deadline, left
+    while not condition():
+        assert time.monotonic() < deadline
         time.sleep(0.05)
 
 

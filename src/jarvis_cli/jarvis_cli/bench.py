@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -21,7 +22,7 @@ from jarvis_bench.suite_run.plan import (
     is_done,
     read_plan,
 )
-from jarvis_bench.suite_run.workers import Workers
+from jarvis_bench.suite_run.workers import Workers, end_with_parent
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.config import load_default
 from jarvis_core.errors import BadInputError
@@ -101,6 +102,8 @@ def _add_run(actions: Commands) -> None:
 
 def run_suite(options: argparse.Namespace) -> int:
     """Play what is not played yet; status 1 if episodes stayed without a record."""
+    # A batch system's way of saying Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     library = LDrawLibrary.find(options.ldraw_library)
     plan = make_plan(options, load_suite(options.suite, library, only=options.task))
     resumed = begin(options.out, plan)
@@ -169,6 +172,7 @@ def _play(run: Path, workers: Workers, todo: list[PlannedEpisode]) -> list[Attem
 
 def run_one(options: argparse.Namespace) -> int:
     """One episode of a run; what ``run`` starts for each."""
+    end_with_parent()
     run, plan = options.run_folder, read_plan(options.run_folder)
     episode = plan.episode(options.episode)
     library = LDrawLibrary.find(options.ldraw_library)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -20,6 +21,9 @@ from jarvis_bench.suite_run.plan import EPISODES_FOLDER, LOGS_FOLDER, PlannedEpi
 
 #: A process that was asked to end and does not is killed after this.
 GRACE_S = 10.0
+#: Tells an episode's process who started it.
+PARENT_VARIABLE = "JARVIS_RUN_PID"
+_PR_SET_PDEATHSIG = 1
 #: Lines of a failed process's output that its attempt quotes.
 _QUOTED = 2
 
@@ -88,7 +92,12 @@ class Workers:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 # Several at a time: each keeps to one core.
-                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+                env={
+                    **os.environ,
+                    "OMP_NUM_THREADS": "1",
+                    "OPENBLAS_NUM_THREADS": "1",
+                    PARENT_VARIABLE: str(os.getpid()),
+                },
             )
             self._processes.add(process)
             return process
@@ -125,6 +134,20 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
             return
         except subprocess.TimeoutExpired:
             continue
+
+
+def end_with_parent() -> None:
+    """In an episode's process: end when the run is killed, which leaves it no time to stop its processes.
+
+    Does nothing in a process that no run started. See prctl(2), PR_SET_PDEATHSIG.
+    """
+    parent = os.environ.get(PARENT_VARIABLE)
+    if parent is None:
+        return
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != int(parent):
+        # It was killed before we could ask.
+        raise SystemExit(1)
 
 
 def _tail(log: Path) -> str:
