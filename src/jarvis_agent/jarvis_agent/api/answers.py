@@ -204,11 +204,13 @@ class Target(Answer, frozen=True, kw_only=True):
 
     Attributes:
         pose: of the part's frame (world), for ``pick``, ``place`` and ``pick_and_place``.
+        rests_on: ids of what it would stand on.
         on_grid: whether its studs would line up with the plate's.
         off_grid_m: how far they would be off, along the plate's x and y.
     """
 
     pose: Pose | None = None
+    rests_on: list[str] = []
     on_grid: bool = False
     off_grid_m: tuple[float, float] = (0.0, 0.0)
 

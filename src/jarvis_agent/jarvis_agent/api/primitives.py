@@ -118,11 +118,11 @@ class Primitives(Common):
         y_studs: float = 0.0,
         quarter_turns: int = 0,
     ) -> Target:
-        """The pose a brick has when it stands on another one or on the plate. Moves nothing.
+        """The pose a brick has when it is set down on the plate or on a brick, on whatever stands there. Moves nothing.
 
         Args:
             brick_id: the brick to place.
-            support: id of the brick below, or "plate".
+            support: "plate" or the id of a brick: from where studs are counted.
             x_studs, y_studs: middle of the brick from the middle of the support, along the plate's axes.
             quarter_turns: of the brick about the vertical, counter-clockwise seen from above; at 0 its own axes
                 lie along the plate's.
@@ -133,16 +133,11 @@ class Primitives(Common):
         if thing is None or (below is None and support != GROUND):
             missing = brick_id if thing is None else support
             return Target(status="PRECONDITION_FAILED", reason=_unknown(scene, missing))
-        x, y, top = 0.0, 0.0, 0.0
-        if below is not None:
-            low, high = studs.extent(below, plate)
-            x, y, top = (
-                float((low[0] + high[0]) / 2),
-                float((low[1] + high[1]) / 2),
-                float(high[2]),
-            )
-        centre = (x + x_studs * STUD_PITCH_M, y + y_studs * STUD_PITCH_M)
-        pose = studs.pose_above(thing, plate, centre, top, quarter_turns)
+        middle = (0.0, 0.0) if below is None else studs.centre_studs(below, plate)
+        centre = ((middle[0] + x_studs) * STUD_PITCH_M, (middle[1] + y_studs) * STUD_PITCH_M)
+        flat = studs.pose_above(thing, plate, centre, 0.0, quarter_turns)
+        height, rests_on = studs.top_below(thing, flat, scene, plate)
+        pose = studs.pose_above(thing, plate, centre, height, quarter_turns)
         off = studs.off_grid_m(thing, pose, plate)
         on_grid = max(map(abs, off)) <= studs.GRID_TOLERANCE_M
         reason = (
@@ -151,7 +146,7 @@ class Primitives(Common):
             else "its studs would not line up with the plate's: an even and an odd number of studs on top of each "
             "other need half a stud of offset"
         )
-        return Target(pose=pose, on_grid=on_grid, off_grid_m=off, reason=reason)
+        return Target(pose=pose, rests_on=rests_on, on_grid=on_grid, off_grid_m=off, reason=reason)
 
     def plan_grasp(self, brick_id: str, pose: Pose | None = None) -> Grasps:
         """Ways to grip a brick where it lies and, with ``pose``, also to put it there. Moves nothing.

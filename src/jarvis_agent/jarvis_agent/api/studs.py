@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 from jarvis_bricks.geometry import STUD_PITCH_M
-from jarvis_core.objects import Box, RigidObject
+from jarvis_core.objects import GROUND, Box, RigidObject, Scene
 from jarvis_core.pose import FloatArray, Pose
 
 #: Studs that are off by more than this do not engage.
@@ -57,6 +57,33 @@ def pose_above(
     offset = (centre[0] - middle[0], centre[1] - middle[1], bottom_m - low[2])
     placed: Pose = plate @ turned.translated(offset)
     return placed
+
+
+def top_below(thing: RigidObject, pose: Pose, scene: Scene, plate: Pose) -> tuple[float, list[str]]:
+    """Height over the plate's origin of the highest that an object would come down on at ``pose``, and its owners.
+
+    Bodies count as below if their bounding box along the plate's axes overlaps that of one of the object's boxes.
+    """
+    to_plate = plate.inverse()
+    tops: dict[str, float] = {GROUND: 0.0}
+    for other in scene.objects:
+        if other.id == thing.id or other.held:
+            continue
+        for low, high in (_bounds(to_plate @ box.pose, box) for box in other.world_boxes()):
+            if any(_overlap(low, high, *_bounds(to_plate @ pose @ own.pose, own)) for own in thing.boxes):
+                tops[other.id] = max(float(high[2]), tops.get(other.id, 0.0))
+    highest = max(tops.values())
+    return highest, [name for name, top in tops.items() if highest - top < GRID_TOLERANCE_M]
+
+
+def _bounds(pose: Pose, box: Box) -> tuple[FloatArray, FloatArray]:
+    points = corners([Box(pose, box.size_m)])
+    return points.min(axis=0), points.max(axis=0)
+
+
+def _overlap(low: FloatArray, high: FloatArray, other_low: FloatArray, other_high: FloatArray) -> bool:
+    gaps = np.maximum(low - other_high, other_low - high)[:2]
+    return bool((gaps < -GRID_TOLERANCE_M).all())
 
 
 def off_grid_m(thing: RigidObject, pose: Pose, plate: Pose) -> tuple[float, float]:

@@ -35,7 +35,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(spec: dict[str, Any]) -> int:
-    """Isolate, start the command as process 1 of its own world, wait for it; returns its exit status."""
+    """Isolate, start the command as process 1 of its own world, wait for it; returns its exit status (128 + signal)."""
     is_root = os.geteuid() == 0
     apart = os.CLONE_NEWNS | os.CLONE_NEWNET | os.CLONE_NEWPID | os.CLONE_NEWIPC | os.CLONE_NEWUTS
     if is_root:
@@ -53,7 +53,10 @@ def main(spec: dict[str, Any]) -> int:
         drop_rights(is_root)
         _die_with_parent()
         os.execve(spec["command"][0], spec["command"], spec["environment"])
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    # The pipes are the program's alone: when it closes them, that must be seen at the other end.
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return 128 - status if status < 0 else status
 
 
 def new_root(spec: dict[str, Any]) -> None:
