@@ -16,6 +16,7 @@ from jarvis_robot.urdf import Joint, Link, Shape
 
 from jarvis_sim.config import ArmConfig, ContactConfig, GripperDriveConfig
 from jarvis_sim.control import ArmController
+from jarvis_sim.creep import CreepCorrection
 from jarvis_sim.engine import Engine, PassiveComponent, WorldError
 from jarvis_sim.gripper_control import GripperController
 from jarvis_sim.shapes import COLLISION_GROUP, ROBOT, ROBOT_LOOKS_GROUP, add_box, material, surface, to_mujoco
@@ -24,9 +25,8 @@ from jarvis_sim.shapes import COLLISION_GROUP, ROBOT, ROBOT_LOOKS_GROUP, add_box
 _SAMPLE_S = 0.01
 _PAD_PRIORITY = 2
 _TOOL_SITE = "tool"
-#: Below this speed of the joints the hand's centripetal acceleration moves nothing that is gripped (0.1 um/s).
+#: Below this speed of the joints nothing that is gripped creeps.
 _STANDING_RAD_S = 0.01
-_SIDES = np.array([-1.0, 1.0])
 #: MuJoCo's solver parameters of joint limits and of the fingers' coupling: as stiff as the time step allows.
 _STIFF, _STIFF_IMPEDANCE = [0.004, 1.0], [0.999, 0.9999, 0.001, 0.5, 2.0]
 
@@ -47,7 +47,6 @@ class Arm(PassiveComponent):
         arm: ArmConfig,
         drive: GripperDriveConfig,
         contact: ContactConfig,
-        timestep_s: float,
         detail: float = 1.0,
     ) -> None:
         self.robot = robot
@@ -56,9 +55,9 @@ class Arm(PassiveComponent):
         self._drive = drive
         self._contact = contact
         gripper = robot.config.gripper
-        self.controller = ArmController(robot.config.arm_joints, robot.limits, arm, timestep_s)
+        self.controller = ArmController(robot.config.arm_joints, robot.limits, arm, arm.control_s)
         self.gripper = GripperController(
-            gripper.max_width_m, gripper.force_n, gripper.open_speed_m_s, drive, timestep_s
+            gripper.max_width_m, gripper.force_n, gripper.open_speed_m_s, drive, arm.control_s
         )
         self._held: frozenset[int] = frozenset()
 
@@ -94,17 +93,17 @@ class Arm(PassiveComponent):
         self._torque = data.ctrl[controls]
         self._bias, self._gravity = data.qfrc_bias[self._dofs], data.qfrc_gravcomp[self._dofs]
         self._acceleration, self._inertial = np.zeros((2, model.nv))
+        self._demand, self._arm_inertial = self._acceleration[self._dofs], self._inertial[self._dofs]
+        omega = self._config.bandwidth_rad_s
+        self._stiffness, self._damping = omega**2, 2 * self._config.damping_ratio * omega
+        self._controls = data.ctrl
         self._gripper_control = int(model.actuator("gripper").id)
         self._pads = tuple(int(model.geom(f"pad {i}").id) for i in range(2))
-        self._hand = engine.body(self.robot.config.hand_link)
-        self._jacobians = np.zeros((6, model.nv))
-        self._onto_frame = np.zeros((9, 6))
-        self._pad_signs = np.zeros(model.ngeom)
-        self._pad_signs[list(self._pads)] = 1.0
-        self._contact_rows = np.arange(self._drive.pad.condim)
-        self._creep_gain = _creep_gain(self._drive.pad, engine.timestep_s)
+        hand = engine.body(self.robot.config.hand_link)
+        self._creep = CreepCorrection(engine, self._drive.pad, self._pads, hand, self._dofs)
         self._site = int(model.site(_TOOL_SITE).id)
         self._every = engine.steps_in(_SAMPLE_S)
+        self._control_every = _steps_exactly(self._config.control_s, engine)
 
     def reset(self) -> None:
         home = np.array(self.robot.config.home_rad)
@@ -122,58 +121,30 @@ class Arm(PassiveComponent):
 
     def before_solve(self) -> None:
         """Drive joints and fingers; inertia and bias forces are those of this very step."""
-        self._drive_joints()
-        speed = float(self._finger_qvel[0] + self._finger_qvel[1])
-        self._engine.data.ctrl[self._gripper_control] = self.gripper.update(self.width_m, speed)
+        if self._engine.steps % self._control_every == 0:
+            self._drive_joints()
+            fingers, speed = self._finger_qpos, self._finger_qvel
+            setpoint = self.gripper.update(float(fingers[0] + fingers[1]), float(speed[0] + speed[1]))
+            self._controls[self._gripper_control] = setpoint
         if self._held and self._qvel.dot(self._qvel) > _STANDING_RAD_S**2:
-            self._stop_creep()
+            self._creep.apply()
 
     def _drive_joints(self) -> None:
         """Computed torque: inertia times the wanted acceleration, corrected by position and velocity errors.
 
-        Not MuJoCo's position drives: their velocity gain is integrated implicitly, so the contact solver reckons
-        with other accelerations than the arm then makes, and what the gripper holds slips a little.
+        Not MuJoCo's position drives: they know nothing of the inertia, which the arm's posture changes.
         """
-        config, joints, speeds = self._config, self._qpos, self._qvel
+        joints, speeds = self._qpos, self._qvel
         wanted = self.controller.update(joints, speeds)
-        omega = config.bandwidth_rad_s
-        position, velocity = wanted.position - joints, wanted.velocity - speeds
-        position *= omega**2
-        velocity *= 2 * config.damping_ratio * omega
-        position += velocity
-        position += wanted.acceleration
-        self._acceleration[self._dofs] = position
+        demand = self._demand
+        np.subtract(wanted.position, joints, out=demand)
+        demand *= self._stiffness
+        demand += self._damping * (wanted.velocity - speeds)
+        demand += wanted.acceleration
         mujoco.mj_mulM(self._engine.model, self._engine.data, self._inertial, self._acceleration)
         # Bias forces less gravity, which every link's compensation takes care of.
-        self._torque[:] = self._inertial[self._dofs] + self._bias - self._gravity
-
-    def _stop_creep(self) -> None:
-        """Keep what is gripped from creeping when the hand moves fast.
-
-        MuJoCo's contacts demand J a = -b u of the accelerations a, where u = J v is the slip. The relative
-        acceleration is J a + J' v, though, and on a swinging arm J' v is the centripetal acceleration: the slip
-        settles at u = J' v / b, and a step of h moves the contact by (u - h J' v / 2) h. That is millimetres in a
-        fast motion, however hard the grip. With -(1 - b h / 2) J' v added to the demand it is nothing.
-        """
-        model, data, condim = self._engine.model, self._engine.data, self._drive.pad.condim
-        contact = data.contact
-        # +1: the pad is the second geom, whose Jacobian counts positive; -1: it is the first.
-        signs = self._pad_signs[contact.geom].dot(_SIDES)
-        addresses = contact.efc_address
-        of_pads = np.flatnonzero((signs != 0.0) & (addresses >= 0))
-        if not len(of_pads):
-            return
-        # One point stands for all contacts: the acceleration hardly differs over a brick's width.
-        mujoco.mj_jacDot(
-            model, data, self._jacobians[:3], self._jacobians[3:], contact.pos[of_pads[0]], self._hand
-        )
-        twist = self._jacobians[:, self._dofs].dot(self._qvel)
-        for k in range(3):
-            self._onto_frame[3 * k : 3 * k + 3, k] = twist[:3]
-            self._onto_frame[3 * k : 3 * k + 3, k + 3] = twist[3:]
-        rows = contact.frame[of_pads].dot(self._onto_frame[:, :condim])
-        rows *= self._creep_gain * signs[of_pads, None]
-        data.efc_aref[addresses[of_pads, None] + self._contact_rows] -= rows
+        np.add(self._arm_inertial, self._bias, out=self._torque)
+        self._torque -= self._gravity
 
     def after_step(self) -> None:
         if self._engine.steps % self._every == 0:
@@ -225,13 +196,17 @@ class Arm(PassiveComponent):
         return body in self._held
 
     def _between_pads(self) -> frozenset[int]:
-        touched: dict[int, set[int]] = {pad: set() for pad in self._pads}
-        for (first, second), owners in zip(*self._engine.touching(), strict=True):
-            if first in touched:
-                touched[first].add(owners[1])
-            if second in touched:
-                touched[second].add(owners[0])
-        return frozenset(set.intersection(*touched.values()))
+        geoms, owners = self._engine.touching()
+        if not geoms:
+            return frozenset()
+        first, second = self._pads
+        by_first, by_second = set(), set()
+        for (one, other), (owner, others) in zip(geoms, owners, strict=True):
+            if one == first or other == first:
+                by_first.add(others if one == first else owner)
+            elif one == second or other == second:
+                by_second.add(others if one == second else owner)
+        return frozenset(by_first & by_second)
 
     def _add_joint(self, body: mujoco.MjsBody, joint: Joint) -> None:
         if joint.kind == "fixed":
@@ -324,15 +299,19 @@ def _box_of(shape: Shape) -> Box:
     return Box(shape.pose, shape.size_m)
 
 
-def _creep_gain(pad: ContactConfig, timestep_s: float) -> float:
-    """1 - b h / 2 of ``Arm._stop_creep``; b = 2 / (dmax timeconst), from MuJoCo's manual, "Solver parameters"."""
-    time_constant = max(pad.solref[0], 2 * timestep_s)
-    return 1.0 - timestep_s / (pad.solimp[1] * time_constant)
-
-
 def _limit_force(actuator: mujoco.MjsActuator, force: float) -> None:
     actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
     actuator.forcerange = [-force, force]
+
+
+def _steps_exactly(seconds: float, engine: Engine) -> int:
+    steps = engine.steps_in(seconds)
+    if abs(steps * engine.timestep_s - seconds) > 1e-9:
+        raise ConfigError(
+            f"{seconds:g} s is no whole number of time steps", where="arm.control_s",
+            fix=f"choose a multiple of engine.timestep_s, {engine.timestep_s:g} s",
+        )  # fmt: skip
+    return steps
 
 
 def _run(indices: list[int]) -> slice:

@@ -67,6 +67,8 @@ class Clutch(PassiveComponent):
         self._state = ClutchState({}, {}, [])
         self._index: dict[str, int] = {}
         self._names: dict[int, str] = {}
+        self._trees: dict[int, str] = {}
+        self._ramping: list[Link] = []
 
     def build(self, spec: mujoco.MjSpec) -> None:
         if self._loose:
@@ -80,28 +82,26 @@ class Clutch(PassiveComponent):
         self._index[GROUND] = engine.body(GROUND)
         self._free_bodies = [self._index[body.id] for body in self._near.free]
         self._names = {index: name for name, index in self._index.items()}
+        self._trees = {engine.sleep.tree(self._index[body.id]): body.id for body in self._loose}
         self._every = engine.steps_in(self._config.sample_s)
         self._ramp = engine.steps_in(self._config.ramp_s)
-        self._ramping = False
 
     def reset(self) -> None:
         self._state = ClutchState({}, {}, [])
-        self._ramping = False
+        self._ramping = []
         if self._config.enabled:
             self._join_initial()
 
     def before_step(self) -> None:
         """Draw freshly engaged bricks towards their snapped pose."""
-        if not self._ramping:
-            return
-        self._ramping = False
-        for link in self._state.links.values():
+        for link in self._ramping[:]:
             elapsed = self._engine.steps - link.engaged_at
-            if elapsed <= self._ramp:
-                self._ramping = True
-                self._engine.sleep.keep_awake(self._index[link.upper])
-                for joint in link.joints:
-                    self._set(joint, elapsed / self._ramp)
+            if elapsed > self._ramp or self._state.links.get(link.upper) is not link:
+                self._ramping.remove(link)
+                continue
+            self._engine.sleep.keep_awake(self._index[link.upper])
+            for joint in link.joints:
+                self._set(joint, elapsed / self._ramp)
 
     def after_step(self) -> None:
         if self._config.enabled and self._engine.steps % self._every == 0:
@@ -115,7 +115,7 @@ class Clutch(PassiveComponent):
 
     def load(self, state: Any) -> None:
         self._state = msgspec.convert(state, ClutchState, dec_hook=decode_hook)
-        self._ramping = True
+        self._ramping = list(self._state.links.values())
 
     def rejoin(self, saved: Any, free: frozenset[str]) -> None:
         """Take over what the clutch of another model of this world saved, in which ``free`` bricks were free.
@@ -136,7 +136,7 @@ class Clutch(PassiveComponent):
             for joint in link.joints:
                 self._set(joint, 1.0)
         self._state = ClutchState(self._state.links | state.links, state.pressing, state.events)
-        self._ramping = True
+        self._ramping = list(self._state.links.values())
 
     def connections(self) -> tuple[tuple[str, str], ...]:
         """Pairs (upper, lower) of all working connections, sorted."""
@@ -244,7 +244,8 @@ class Clutch(PassiveComponent):
     def _connect(self, body: StudBody, supports: dict[str, Fit], press: float) -> None:
         link = self._state.links.setdefault(body.id, Link(body.id, {}, [], 0))
         link.engaged_at, link.armed, link.samples = self._engine.steps, False, 0
-        self._ramping = True
+        if link not in self._ramping:
+            self._ramping.append(link)
         self._join(link, supports)
         studs = sum(fit.studs for fit in supports.values())
         for lower, fit in supports.items():
@@ -288,8 +289,8 @@ class Clutch(PassiveComponent):
                 self._set(joint, 1.0)
 
     def _release(self, pushes: Pushes) -> None:
-        awake = self._engine.sleep.is_awake
-        links = [link for link in self._state.links.values() if awake(self._index[link.upper])]
+        awake = [self._trees[tree] for tree in self._engine.sleep.awake() if tree in self._trees]
+        links = [self._state.links[brick] for brick in awake if brick in self._state.links]
         loads = self._pool.loads() if links else {}
         overloaded: list[tuple[float, Link]] = []
         for link in links:

@@ -88,6 +88,8 @@ class ArmConfig(Config, frozen=True):
     """Drive of the arm's joints.
 
     Attributes:
+        control_s: time between two looks at the joints, which set torques and the fingers' way anew: a whole number
+            of time steps.
         bandwidth_rad_s: natural frequency of each joint's position control; stiffness is inertia times its
             square.
         damping_ratio: 1 is critical.
@@ -99,6 +101,7 @@ class ArmConfig(Config, frozen=True):
         stop_s: shortest time in which a cancelled motion comes to a stop.
     """
 
+    control_s: float
     bandwidth_rad_s: float
     damping_ratio: float
     armature: float

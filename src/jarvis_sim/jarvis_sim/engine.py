@@ -318,7 +318,9 @@ class Engine:
         spec.compiler.balanceinertia = False
         option = spec.option
         option.timestep = self.config.timestep_s
-        option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        # Semi-implicit: the accelerations made are those that the contact solver reckons with. An implicit one changes
+        # them afterwards for the sake of stiff drives, which no component may have.
+        option.integrator = mujoco.mjtIntegrator.mjINT_EULER
         option.solver = mujoco.mjtSolver.mjSOL_NEWTON
         option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         option.impratio = self.config.impratio

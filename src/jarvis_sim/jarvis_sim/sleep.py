@@ -29,6 +29,15 @@ class Sleep:
         tree = self._model.body_treeid[body]
         return bool(tree >= 0 and self._data.tree_asleep[tree] < 0)
 
+    def tree(self, body: int) -> int:
+        """What ``awake`` calls a body and all that hangs on it by joints; -1 for a fixed one."""
+        return int(self._model.body_treeid[body])
+
+    def awake(self) -> list[int]:
+        """The trees that are awake, in their order."""
+        trees: list[int] = np.flatnonzero(self._data.tree_asleep < 0).tolist()
+        return trees
+
     def keep_awake(self, body: int) -> None:
         """Start the countdown to sleep anew, for a body that has to stay awake however still it is."""
         tree = self._model.body_treeid[body]

@@ -75,12 +75,13 @@ class SimWorld:
         self.cell = cell
         self._sim = sim
         self._catalogue = catalogue
+        self._liberal = sim.bricks.baked == "auto"
+        self._gripped: frozenset[int]
+        self.engine: Engine
         robot = robot or RobotModel.load(cell.robot)
         self._pairs = scene_pairs(task)
         self._scene_ids = frozenset(brick.id for brick in task.scene)
-        self.arm = Arm(
-            robot, sim.arm, sim.gripper, sim.bricks.contact, sim.engine.timestep_s, sim.looks.robot_detail
-        )
+        self.arm = Arm(robot, sim.arm, sim.gripper, sim.bricks.contact, sim.looks.robot_detail)
         self.cameras = Cameras(
             {
                 TOP_CAMERA: (cell.top_camera, sim.looks.top_camera),
@@ -107,7 +108,8 @@ class SimWorld:
     def step(self) -> None:
         """One step of ``timestep_s``; raises WorldError when the simulation became unstable."""
         self.engine.step()
-        if self._sim.bricks.baked == "auto" and self.arm.held:
+        if self._liberal and self.arm.held != self._gripped:
+            self._gripped = self.arm.held
             self._loosen_gripped()
 
     def advance(self, seconds: float) -> None:
@@ -271,6 +273,7 @@ class SimWorld:
     def _assemble(self, free: frozenset[str]) -> None:
         """Build engine and components; ``free`` bricks of the structure are bodies that the clutch holds."""
         self._free = free
+        self._gripped = frozenset()
         self._bricks = Bricks(
             [item for item in self._scene.values() if item.id not in free],
             [item for item in self._items() if item.id in free or item.id in self._loose],

@@ -59,14 +59,14 @@ def test_twisting_and_shearing_open_too() -> None:
     )
 
 
-def engage(world: SimWorld, brick: str, pose: Pose, newton: float = 24.0) -> None:
-    """Lay a brick down and press it on."""
+def engage(world: SimWorld, brick: str, pose: Pose, newton: float = 24.0, x_m: float = 0.0) -> None:
+    """Lay a brick down and press it on, ``x_m`` from its middle."""
     world.put(brick, pose.translated((0.0003, 0.0002, 0.0002)))
     world.advance(0.1)
     force = world.engine.data.xfrc_applied[world.engine.body(brick)]
-    force[2] = -newton
+    force[2], force[4] = -newton, newton * x_m
     world.advance(0.1)
-    force[2] = 0.0
+    force[:] = 0.0
     world.advance(0.15)
 
 
@@ -98,7 +98,7 @@ def test_an_overhanging_brick_peels_at_half_the_pull(
 ) -> None:
     """Two rows of studs 4 and 12 mm from the edge it peels about, the pull 16 mm from it: 96 Nmm / 16 mm."""
     world = make_world([place("a", "3001", 2, 0, layer=1)], [place("s", "3001")], config=peeling)
-    engage(world, "a", goal(world, "a"))
+    engage(world, "a", goal(world, "a"), x_m=-0.008)
     assert world.events()[0].studs == 4
     assert ramp(world, "a", (0, 0, 1), 20) == pytest.approx(6.0, rel=0.2)
     released = world.events()[-1]
@@ -108,7 +108,7 @@ def test_an_overhanging_brick_peels_at_half_the_pull(
 def test_without_peeling_a_pull_alone_counts(make_world: MakeWorld, place: Place, sim: SimConfig) -> None:
     straight = msgspec.structs.replace(sim, clutch=msgspec.structs.replace(sim.clutch, peel=False))
     world = make_world([place("a", "3001", 2, 0, layer=1)], [place("s", "3001")], config=straight)
-    engage(world, "a", goal(world, "a"))
+    engage(world, "a", goal(world, "a"), x_m=-0.008)
     assert ramp(world, "a", (0, 0, 1), 20) == pytest.approx(12.0, rel=0.2)
 
 
