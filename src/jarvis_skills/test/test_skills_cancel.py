@@ -26,7 +26,7 @@ from skill_bench import Bench
 PHASES = {
     "plan_grasp": 0.0,
     "approach": 0.8,
-    "close": 0.15,
+    "close": 0.05,
     "lift": 0.3,
     "transfer": 0.4,
     "descend": 0.6,
