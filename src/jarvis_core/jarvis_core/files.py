@@ -81,6 +81,12 @@ def read_bytes(path: Path) -> bytes:
         raise BadInputError(f"can't be read ({error.strerror})", where=str(path)) from error
 
 
+def file_hash(path: Path) -> str:
+    """sha256 of a file's bytes, as hexadecimal digits; raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def content_hash(value: Any) -> str:
     """sha256 of a value's canonical JSON, as hexadecimal digits."""
     data = msgspec.json.encode(value, enc_hook=encode_hook, order="deterministic")

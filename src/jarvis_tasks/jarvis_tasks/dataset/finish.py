@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
-from jarvis_core.files import atomic_path, write_json, write_text
+from jarvis_core.files import atomic_path, file_hash, write_json, write_text
 
 from jarvis_tasks.config import DatasetConfig
 from jarvis_tasks.dataset import splits
@@ -63,14 +62,14 @@ def finish(
                 index[split].write(row)
             models.write(_model_row(unit, family[name], split))
             tally.add(unit, split)
-            files[truth_path(name)] = _sha256(out / truth_path(name))
+            files[truth_path(name)] = file_hash(out / truth_path(name))
             if unit.pictures_sha256:
                 files[manuals_path(name)] = unit.pictures_sha256
     counts = tally.counts(collection, len(failed))
     described = settings.described() | {"dataset": msgspec.to_builtins(config)}
     write_text(out / CARD, card_text(counts, tally.licences, described))
     for path in (CARD, MODELS, *(index_path(split) for split in SPLITS)):
-        files[path] = _sha256(out / path)
+        files[path] = file_hash(out / path)
     info = DatasetInfo(
         DATASET_SCHEMA,
         described,
@@ -86,11 +85,6 @@ def finish(
 def _writer(path: Path, kind: type[msgspec.Struct], config: DatasetConfig, stack: ExitStack) -> RowWriter:
     """Writes beside ``path``; the stack puts it in place at its end."""
     return RowWriter(stack.enter_context(atomic_path(path)), kind, config.rows_per_group)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _model_row(unit: Unit, family: str, split: str) -> ModelRow:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +10,7 @@ import msgspec
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.errors import BadInputError
-from jarvis_core.files import decode, read_bytes
+from jarvis_core.files import decode, file_hash, read_bytes
 from jarvis_core.manual import Manual, ManualPage, PartCount
 
 from jarvis_tasks.dataset.archive import member_names, read_members
@@ -146,7 +145,7 @@ class TaskDataset:
             file = self.folder / path
             if not file.is_file():
                 yield f"{path}: missing"
-            elif _sha256(file) != expected:
+            elif file_hash(file) != expected:
                 yield f"{path}: changed since it was written (sha256)"
         for folder in ("truth", "manuals", "index"):
             for file in sorted((self.folder / folder).glob("[!.]*")):
@@ -191,7 +190,7 @@ class TaskDataset:
         if path not in self._checked:
             if not file.is_file():
                 raise BadInputError("is missing", where=str(file), fix=_REBUILD)
-            if _sha256(file) != self.info.files[path]:
+            if file_hash(file) != self.info.files[path]:
                 raise BadInputError(
                     "has been changed since it was written (sha256)", where=str(file), fix=_REBUILD
                 )
@@ -202,8 +201,3 @@ class TaskDataset:
         return BadInputError(
             f"no task {task!r}", where=str(self.folder), fix="ids stand in the column id of index/*.parquet"
         )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
