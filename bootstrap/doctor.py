@@ -14,7 +14,7 @@ from bootstrap.python import BasePython
 from bootstrap.ros_choice import RosChoice, RosWay
 
 SET_UP = "./jarvis setup"
-COLOURS = {State.OK: "32", State.MISSING: "33", State.REQUIRED: "31", State.NOT_IMPLEMENTED: "2"}
+COLOURS = {State.OK: "32", State.MISSING: "33", State.REQUIRED: "31"}
 
 
 def report(layout: Layout, env: Mapping[str, str], options: Options) -> int:
@@ -35,7 +35,7 @@ def look_around(layout: Layout, base: BasePython, choice: RosChoice, env: Mappin
     in_venv = probes.Venv(layout.venv_python if python.stands(layout, base) else None, run_env)
     slow: list[Callable[[], list[Finding]]] = [
         lambda: probes.rendering(in_venv),
-        lambda: probes.motion(in_venv, layout.sources / "jarvis_motion"),
+        lambda: probes.motion(in_venv),
         lambda: [probes.video(in_venv)],
         lambda: [probes.graphics_card()],
         lambda: [probes.isaac_sim(in_venv, env)],

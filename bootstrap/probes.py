@@ -19,7 +19,6 @@ class State(Enum):
     OK = "ok"
     MISSING = "missing"
     REQUIRED = "missing!"
-    NOT_IMPLEMENTED = "not implemented"
 
 
 @dataclass(frozen=True)
@@ -105,43 +104,57 @@ def rendering(venv: Venv) -> list[Finding]:
     return [Finding("rendering", State.MISSING, f"EGL: {egl}; OSMesa: {osmesa}", fix)]
 
 
-# The name of the backend, the module that it needs, and how that module comes to a machine.
+# The name of the backend, the module that it needs, how that comes to a machine, and what was tested of the adapter.
+TESTED = "conformance tests run here"
+NVIDIA_WHEEL = "isaacsim-robot-motion"
+NVIDIA_FIX = f".jarvis/venv/bin/pip install --no-deps {NVIDIA_WHEEL} (108 MB, under NVIDIA's licence)"
 MOTION_BACKENDS = (
-    ("roboplan", "roboplan", "./jarvis setup"),
-    ("ompl", "ompl", "./jarvis setup"),
-    ("rmpflow", "lula", "comes with Isaac Sim"),
-    ("cumotion", "cumotion", "comes with Isaac Sim; needs an NVIDIA GPU"),
-    ("isaac_ros_cumotion", "isaac_ros_cumotion", "install it from NVIDIA's Isaac ROS apt repository"),
-    ("moveit_py", "moveit", "sudo apt-get install ros-jazzy-moveit-py, where ROS 2 is installed"),
+    ("roboplan", "roboplan", "./jarvis setup", TESTED),
+    ("ompl", "ompl", "./jarvis setup", TESTED),
+    ("rmpflow", "lula", NVIDIA_FIX, "conformance tests passed with the wheel 6.0.1; it is no requirement"),
+    (
+        "cumotion",
+        "cumotion",
+        f"{NVIDIA_FIX}, and an NVIDIA GPU",
+        "untested here: needs CUDA; names checked in the wheel 6.0.1",
+    ),
+    (
+        "isaac_ros_cumotion",
+        "moveit_msgs",
+        "sudo apt-get install ros-jazzy-moveit-msgs, and NVIDIA's Isaac ROS planner running",
+        "untested here: tested against stand-ins of the published names",
+    ),
+    (
+        "moveit",
+        "moveit",
+        "sudo apt-get install ros-jazzy-moveit ros-jazzy-moveit-py, where ROS 2 is installed",
+        "untested here: tested against stand-ins of the published names",
+    ),
 )
+PRESENT = """
+import importlib.util as u, importlib.metadata as m, json
+try:
+    inside = [str(file).partition("pip_prebundle/")[2] for file in m.files(%r) or []]
+    bundled = {name.partition("/")[0].partition(".")[0] for name in inside}
+except m.PackageNotFoundError:
+    bundled = set()
+print(json.dumps([name for name in %r if name in bundled or u.find_spec(name)]))
+"""
 
 
-def motion(venv: Venv, package: Path) -> list[Finding]:
-    """The motion backends: the library that each needs, and whether this project has an adapter for it."""
-    modules = [module for _, module, _ in MOTION_BACKENDS]
-    code = f"import importlib.util as u, json; print(json.dumps([m for m in {modules!r} if u.find_spec(m)]))"
-    works, said = venv.run(code)
+def motion(venv: Venv) -> list[Finding]:
+    """The motion backends: whether the library that each needs is here, and what is known of the adapter."""
+    modules = [module for _, module, _, _ in MOTION_BACKENDS]
+    works, said = venv.run(PRESENT % (NVIDIA_WHEEL, modules))
     present = json.loads(said) if works else []
     return [
-        _motion_backend(name, module in present, fix, has_adapter=_has_adapter(package, name))
-        for name, module, fix in MOTION_BACKENDS
+        _motion_backend(name, module in present, fix, tested) for name, module, fix, tested in MOTION_BACKENDS
     ]
 
 
-def _motion_backend(name: str, present: bool, fix: str, has_adapter: bool) -> Finding:
-    library = "library present" if present else "library not present"
-    if not has_adapter:
-        return Finding(
-            f"motion: {name}", State.NOT_IMPLEMENTED, f"{library}; this project has no adapter yet"
-        )
-    if present:
-        return Finding(f"motion: {name}", State.OK, library)
-    return Finding(f"motion: {name}", State.MISSING, library, fix)
-
-
-def _has_adapter(package: Path, name: str) -> bool:
-    """An adapter is a module of jarvis_motion that carries the backend's name."""
-    return any(name in path.stem for path in package.glob("jarvis_motion/**/*.py"))
+def _motion_backend(name: str, present: bool, fix: str, tested: str) -> Finding:
+    detail = f"library {'present' if present else 'not present'}; {tested}"
+    return Finding(f"motion: {name}", State.OK if present else State.MISSING, detail, fix)
 
 
 VIDEO = """

@@ -80,3 +80,26 @@ class MotionConfig(Config, frozen=True):
     rrt: RrtConfig
     line: LineConfig
     rebuild_above: int
+
+
+class RmpflowConfig(Config, frozen=True):
+    """What config/rmpflow.yaml says: the policy of the backend ``rmpflow`` and how it is rolled out.
+
+    Attributes:
+        step_s, steps: of the integration, and how many before a roll-out is given up.
+        arrived_rad: every joint this close to the goal ends a roll-out.
+        near_m, lift_m: later attempts pass points this much, and this much times the attempt, above start and goal.
+        overshoot_m: how far the spheres of a mesh may stick out of it.
+        joint_limit_buffer_rad: distance the policy keeps from joint limits.
+        rmp_params, canonical_resolve: of the library, by its own names.
+    """
+
+    step_s: float
+    steps: int
+    arrived_rad: float
+    near_m: float
+    lift_m: float
+    overshoot_m: float
+    joint_limit_buffer_rad: float
+    rmp_params: dict[str, dict[str, float | bool]]
+    canonical_resolve: dict[str, float | bool]

@@ -1,4 +1,4 @@
-"""OMPL's RRT-Connect with this project's collision checks; inverse kinematics by damped least squares on Pinocchio.
+"""OMPL's RRT-Connect with this project's collision checks; inverse kinematics by Pinocchio.
 
 The fallback beside roboplan: it shares no planner, kinematics or timing library with it.
 """
@@ -8,29 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pinocchio
-from jarvis_core.motion import JointTrajectory
-from jarvis_core.pose import FloatArray, Pose
+from jarvis_core.pose import FloatArray
 from ompl import base, geometric
 from ompl import util as ompl_util
-from scipy.interpolate import make_interp_spline
 
 from jarvis_motion.boxes import BoxArray
-from jarvis_motion.planner import ArmPlanner
+from jarvis_motion.way_planner import POINT_RAD, WayPlanner
+from jarvis_motion.waypoints import evenly
 from jarvis_motion.world import straight_way
 
-_IK_POSITION_M = 1e-6
-_IK_ANGLE_RAD = 1e-5
-_IK_ITERATIONS = 60
-#: Damping relative to the error: strong far away, where it avoids jumps, and nothing at the goal.
-_IK_DAMPING = 1e-2
-_IK_LARGEST_STEP_RAD = 0.4
-#: Passes of the path smoother, and the distance of points at which its result is timed.
+#: Passes of the path smoother.
 _SMOOTHING = 2
-_POINT_RAD = 0.05
 
 
-class OmplBackend(ArmPlanner):
+class OmplBackend(WayPlanner):
     """The MotionBackend of OMPL."""
 
     @property
@@ -38,40 +29,9 @@ class OmplBackend(ArmPlanner):
         return "ompl"
 
     def _prepare(self) -> None:
+        super()._prepare()
         # Each search sets the seed anew, which the library takes for a mistake and prints.
         ompl_util.setLogLevel(ompl_util.LOG_NONE)
-        full = pinocchio.buildModelFromXML(self._robot.urdf)
-        moving = set(self._names)
-        locked = [full.getJointId(name) for name in full.names[1:] if name not in moving]
-        self._model = pinocchio.buildReducedModel(full, locked, pinocchio.neutral(full))
-        self._data = self._model.createData()
-        self._frame = self._model.getFrameId(self._robot.config.tool_link)
-        self._base = self._model.frames[self._model.getFrameId(self._robot.config.base_link)].placement
-
-    def close(self) -> None:
-        """Nothing to give back: the library lives in this process."""
-
-    # -- inverse kinematics
-
-    def _solve(self, tool: Pose, seed: FloatArray) -> FloatArray | None:
-        """Levenberg-Marquardt steps clamped to the joint ranges (Sugihara, IEEE T-RO 27(5), 2011)."""
-        limits = self._robot.limits
-        goal = self._base * pinocchio.SE3(tool.rotation, tool.position)
-        q = np.clip(np.asarray(seed, dtype=np.float64), limits.lower, limits.upper)
-        for _ in range(_IK_ITERATIONS):
-            pinocchio.forwardKinematics(self._model, self._data, q)
-            pinocchio.updateFramePlacement(self._model, self._data, self._frame)
-            error = pinocchio.log6(self._data.oMf[self._frame].actInv(goal)).vector
-            if np.linalg.norm(error[:3]) < _IK_POSITION_M and np.linalg.norm(error[3:]) < _IK_ANGLE_RAD:
-                return q
-            jacobian = pinocchio.computeFrameJacobian(
-                self._model, self._data, q, self._frame, pinocchio.LOCAL
-            )
-            square = jacobian @ jacobian.T + _IK_DAMPING * float(error @ error) * np.eye(6)
-            step = jacobian.T @ np.linalg.solve(square + 1e-12 * np.eye(6), error)
-            largest = float(np.abs(step).max())
-            q = np.clip(q + step * min(1.0, _IK_LARGEST_STEP_RAD / largest), limits.lower, limits.upper)
-        return None
 
     # -- search
 
@@ -100,7 +60,8 @@ class OmplBackend(ArmPlanner):
         simplifier.partialShortcutPath(path, config.shortcut_iterations, config.shortcut_iterations // 3)
         simplifier.smoothBSpline(path, _SMOOTHING)
         count = len(self._names)
-        return np.array([[state[i] for i in range(count)] for state in path.getStates()])
+        corners = np.array([[state[i] for i in range(count)] for state in path.getStates()])
+        return evenly(corners, POINT_RAD)
 
     def _space(self) -> Any:
         limits = self._robot.limits
@@ -111,15 +72,6 @@ class OmplBackend(ArmPlanner):
             bounds.setHigh(i, float(high))
         space.setBounds(bounds)
         return space
-
-    def _around(self, corners: FloatArray, speed: float) -> JointTrajectory:
-        """The smoothed way through evenly spaced points, timed with smooth ramps."""
-        lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
-        corners = corners[np.concatenate([[True], lengths > 1e-9])]
-        along = np.concatenate([[0.0], np.cumsum(lengths[lengths > 1e-9])])
-        count = max(int(np.ceil(along[-1] / _POINT_RAD)), 2)
-        even = make_interp_spline(along, corners, k=1)(np.linspace(0.0, along[-1], count + 1))
-        return self._smooth(even, speed)
 
 
 class _MotionCheck(base.MotionValidator):  # type: ignore[misc]

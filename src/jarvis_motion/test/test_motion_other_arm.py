@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 from jarvis_core.config import load_default
+from jarvis_core.errors import MissingCapabilityError
 from jarvis_core.objects import Box
 from jarvis_core.pose import Pose
 from jarvis_core.status import Status
@@ -79,11 +80,13 @@ UR5 = ur5()
 READY = np.array(UR5.config.ready_rad)
 
 
-@pytest.fixture(scope="module", params=sorted(BACKENDS))
+@pytest.fixture(scope="module", params=[name for name in BACKENDS if BACKENDS[name].installed])
 def backend(request: pytest.FixtureRequest) -> Iterator[MotionBackend]:
-    made = make_backend(
-        UR5, msgspec.structs.replace(load_default("motion", MotionConfig), backend=request.param)
-    )
+    config = msgspec.structs.replace(load_default("motion", MotionConfig), backend=request.param)
+    try:
+        made = make_backend(UR5, config)
+    except MissingCapabilityError as error:
+        pytest.skip(error.line())
     yield made
     made.close()
 
