@@ -31,8 +31,8 @@ ORDER = (
 )
 ROS_MODULES = {
     "rclpy", "jarvis_interfaces", "action_msgs", "builtin_interfaces", "control_msgs", "geometry_msgs",
-    "rosgraph_msgs", "sensor_msgs", "simulation_interfaces", "std_msgs", "tf2_msgs", "tf2_ros", "trajectory_msgs",
-    "vision_msgs", "visualization_msgs",
+    "moveit", "moveit_msgs", "rosgraph_msgs", "sensor_msgs", "shape_msgs", "simulation_interfaces", "std_msgs",
+    "tf2_msgs", "tf2_ros", "trajectory_msgs", "vision_msgs", "visualization_msgs",
 }  # fmt: skip
 #: What an agent must never be able to import its answers from.
 HIDDEN_FROM_AGENTS = {"jarvis_tasks", "jarvis_scoring", "jarvis_sim"}
