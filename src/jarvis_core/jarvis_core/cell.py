@@ -36,7 +36,10 @@ class PlateConfig(Config, frozen=True):
 
 
 class CameraConfig(Config, frozen=True):
-    """A fixed camera looking from ``eye`` to ``target`` (metres, ``world``), ``up`` pointing up in the image."""
+    """A camera looking from ``eye`` to ``target``, ``up`` pointing up in the image.
+
+    Metres; in ``world`` for a camera fixed in the cell, in the frame of the link that carries it for one on the robot.
+    """
 
     width: int
     height: int
@@ -46,7 +49,7 @@ class CameraConfig(Config, frozen=True):
     up: tuple[float, float, float]
 
     def pose(self) -> Pose:
-        """Pose of the optical frame (x right, y down, z forward) in ``world``."""
+        """Pose of the optical frame (x right, y down, z forward), in the frame ``eye`` is given in."""
         eye = np.array(self.eye)
         forward = np.array(self.target) - eye
         forward = forward / np.linalg.norm(forward)
@@ -82,7 +85,7 @@ class CellConfig(Config, frozen=True):
     Attributes:
         table: the tabletop, z = 0.
         workspace_z_m: lowest and highest allowed tool height.
-        home: joint positions of the robot out of the top camera's view, rad.
+        gripper_camera: carried by the robot's hand link, in whose frame it is given.
     """
 
     table: Region
@@ -91,4 +94,5 @@ class CellConfig(Config, frozen=True):
     supply: SupplyConfig
     top_camera: CameraConfig
     overview_camera: CameraConfig
+    gripper_camera: CameraConfig
     robot: str

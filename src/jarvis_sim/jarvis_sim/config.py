@@ -207,6 +207,7 @@ class LooksConfig(Config, frozen=True):
     vary: VaryConfig
     top_camera: CameraLooks
     overview_camera: CameraLooks
+    gripper_camera: CameraLooks
 
 
 class RatesConfig(Config, frozen=True):

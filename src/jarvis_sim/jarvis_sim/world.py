@@ -17,7 +17,7 @@ from jarvis_tasks.task import PlacedBrick, Task
 
 from jarvis_sim.arm import Arm
 from jarvis_sim.bricks import BrickItem, Bricks
-from jarvis_sim.camera import Cameras, Segmentation
+from jarvis_sim.camera import CameraItem, Cameras, Segmentation
 from jarvis_sim.clutch import Clutch
 from jarvis_sim.config import SimConfig
 from jarvis_sim.connections import StudBody
@@ -28,7 +28,7 @@ from jarvis_sim.shapes import Rgba
 from jarvis_sim.structure import distractors, scene_pairs, stud_body, supported, with_all_above
 from jarvis_sim.tabletop import Tabletop, plate_studs
 
-TOP_CAMERA, OVERVIEW_CAMERA = "top", "overview"
+TOP_CAMERA, OVERVIEW_CAMERA, GRIPPER_CAMERA = "top", "overview", "gripper"
 
 
 class _Snapshot(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class SimWorld:
     Attributes:
         engine: the physics.
         arm: the robot in it.
-        cameras: ``top`` and ``overview``.
+        cameras: ``top``, ``overview`` and ``gripper``.
         perturb: what may go wrong, on demand.
     """
 
@@ -84,8 +84,11 @@ class SimWorld:
         self.arm = Arm(robot, sim.arm, sim.gripper, sim.bricks.contact, sim.looks.robot_detail)
         self.cameras = Cameras(
             {
-                TOP_CAMERA: (cell.top_camera, sim.looks.top_camera),
-                OVERVIEW_CAMERA: (cell.overview_camera, sim.looks.overview_camera),
+                TOP_CAMERA: CameraItem(cell.top_camera, sim.looks.top_camera),
+                OVERVIEW_CAMERA: CameraItem(cell.overview_camera, sim.looks.overview_camera),
+                GRIPPER_CAMERA: CameraItem(
+                    cell.gripper_camera, sim.looks.gripper_camera, robot.config.hand_link
+                ),
             },
             lambda camera: self._stream("depth", camera, str(self.engine.steps)),
         )

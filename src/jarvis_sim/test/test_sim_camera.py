@@ -17,7 +17,7 @@ from jarvis_sim.robot import SimCamera
 from jarvis_sim.world import SimWorld
 from jarvis_tasks.task import PlacedBrick
 
-from jarvis_sim import camera
+from jarvis_sim import gl
 
 Place = Callable[..., PlacedBrick]
 MakeWorld = Callable[..., SimWorld]
@@ -26,7 +26,7 @@ MakeWorld = Callable[..., SimWorld]
 @pytest.fixture(scope="module")
 def world(make_world: MakeWorld, place: Place) -> Iterator[SimWorld]:
     try:
-        camera.probe_gl()
+        gl.probe_gl()
     except MissingCapabilityError as error:
         pytest.skip(error.line())
     world = make_world([place("a", "3001")], [place("s", "3001", 4, -3)])
@@ -151,7 +151,56 @@ def test_without_opengl_the_error_names_the_packages(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(subprocess, "run", broken)
     with pytest.raises(MissingCapabilityError, match=r"egl: ImportError: no libEGL.*libegl1 .*libosmesa6"):
-        camera.probe_gl.__wrapped__()
+        gl.probe_gl.__wrapped__()
+
+
+def test_what_stands_still_is_drawn_once_and_looks_the_same(
+    make_world: MakeWorld, place: Place, sim: SimConfig
+) -> None:
+    """Anything one can see through has everything drawn at once: a clear brick out of the way shows the difference."""
+    targets, scene = [place("a", "3001"), place("b", "3023")], [place("s", "3001", 4, -3)]
+    clear = msgspec.structs.replace(place("g", "3005", -15.5, 15.5), colour=47)
+    layered, whole = make_world(targets, scene), make_world(targets, [*scene, clear])
+    for _ in range(2):
+        one, other = (SimCamera(w).capture() for w in (layered, whole))
+        (u, v), _ = project(one, scene_pose(whole, "g").position)
+        beside = np.ones(one.depth_m.shape, bool)
+        beside[round(v) - 12 : round(v) + 12, round(u) - 12 : round(u) + 12] = False
+        # A sample exactly on an edge may fall on either side.
+        assert (np.abs(one.rgb.astype(int) - other.rgb).max(axis=2)[beside] > 2).sum() <= 5
+        assert (np.abs(one.depth_m - other.depth_m)[beside] > 1e-5).sum() <= 5
+        for w in (layered, whole):
+            w.move("a", Pose((0.45, 0.10, 0.05)))  # over the plate, and over a brick of the structure
+            w.move("b", scene_pose(w, "s").translated((0.004, 0.004, 0.0034)))
+    layered.close()
+    whole.close()
+
+
+def scene_pose(world: SimWorld, brick: str) -> Pose:
+    return next(o.pose for o in world.state().objects if o.id == brick)
+
+
+def test_the_gripper_camera_moves_with_the_hand_and_sees_the_tool_point(
+    world: SimWorld, cell: CellConfig
+) -> None:
+    saved = world.snapshot()
+    hand = world.engine.body(world.arm.robot.config.hand_link)
+    for joints in (world.arm.robot.config.home_rad, world.arm.robot.config.ready_rad):
+        world.arm.place(np.array(joints), 0.06)
+        frame = SimCamera(world, "gripper").capture()
+        assert frame.pose.is_close(world.engine.pose(hand) @ cell.gripper_camera.pose(), 1e-9, 1e-9)
+        (u, v), depth = project(frame, world.arm.tool().position)
+        assert abs(u - 319.5) < 1.0
+        assert 240 < v < 400
+        assert 0.05 < depth < 0.2
+    assert frame.depth_m.shape == (480, 640)
+    # Straight below the ready pose lies the table, or the brick on it, as far away as the depth says.
+    rows, columns = np.nonzero(frame.depth_m > 0.3)
+    k = frame.intrinsics
+    rays = np.stack([(columns - k.cx) / k.fx, (rows - k.cy) / k.fy, np.ones(len(rows))], axis=1)
+    heights = (frame.pose @ (rays * frame.depth_m[rows, columns][:, None]))[:, 2]
+    assert np.quantile(heights, [0.05, 0.95]) == pytest.approx([0.0, 0.0], abs=0.012)
+    world.restore(saved)
 
 
 def test_segmentation_tells_bricks_apart(world: SimWorld) -> None:
