@@ -1,0 +1,1 @@
+"""From the top RGB-D camera to bricks with poses: classical vision, without learned weights."""

@@ -1,0 +1,145 @@
+"""A part laid over what is seen: outlines at several heights by least squares, then heights pixel by pixel.
+
+For each level L the pixels that see something at least as high as L are compared with the soft-edged outlines of the
+part at L and above, seen along each pixel's ray. That uses side faces and studs, is right at any distance from the
+camera's foot, and finds edges to a fraction of a pixel, as there are many pixels along them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from jarvis_core.pose import FloatArray, Pose
+
+from jarvis_perception.config import FitConfig
+from jarvis_perception.patch import Patch
+from jarvis_perception.templates import Template
+from jarvis_perception.view import Float32
+
+#: Heights at which rays are followed through a part: this far apart, at most so many.
+_RAY_STEP_M, _MOST_STEPS = 0.0008, 12
+_AROUND = np.ones((3, 3), np.uint8)
+_FAR_M = -0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """One part at one place.
+
+    Attributes:
+        x, y, yaw: of the template's lying frame in ``world``.
+        rest_m: height of what it lies on.
+        cost_m: mean difference between predicted and measured heights, each capped.
+        miss_m: the same, with a pixel's play at edges.
+        information: (3, 3) of (x, y, yaw), for edges known to one pixel.
+    """
+
+    template: Template
+    x: float
+    y: float
+    yaw: float
+    rest_m: float
+    cost_m: float
+    miss_m: float
+    information: FloatArray
+
+    def pose(self) -> Pose:
+        """Of the part frame in ``world``."""
+        pose: Pose = Pose.from_yaw((self.x, self.y, self.rest_m), self.yaw) @ self.template.part_in_lying
+        return pose
+
+
+def fit(
+    patch: Patch,
+    template: Template,
+    start: tuple[float, float, float],
+    config: FitConfig,
+    rest_m: float = 0.0,
+) -> Fit:
+    """The best place of a part near ``start`` (x, y, yaw)."""
+    x, y, yaw = start
+    information = np.eye(3)
+    for ramp in config.ramps_m:
+        information, gradient = _normal_equations(patch, template, (x, y, yaw), rest_m, ramp)
+        damped = information + np.diag([1e-3, 1e-3, 1e-8]) * max(float(np.trace(information[:2, :2])), 1.0)
+        step = np.linalg.solve(damped, gradient)
+        step[:2] = np.clip(step[:2], -ramp, ramp)
+        step[2] = np.clip(step[2], -0.2, 0.2)
+        x, y, yaw = x + float(step[0]), y + float(step[1]), yaw + float(step[2])
+    predicted = predict(patch, template, (x, y, yaw), rest_m)
+    cost, miss = compare(patch, predicted, rest_m, config.cap_m)
+    return Fit(template, float(x), float(y), float(yaw), rest_m, cost, miss, information)
+
+
+def _local(patch: Patch, place: tuple[float, float, float], z: float) -> tuple[Float32, Float32]:
+    """x and y in the lying frame at which each ray passes the height z (``world``)."""
+    c, s = np.float32(math.cos(place[2])), np.float32(math.sin(place[2]))
+    dx = patch.base_x + patch.slope_x * np.float32(z) - np.float32(place[0])
+    dy = patch.base_y + patch.slope_y * np.float32(z) - np.float32(place[1])
+    return c * dx + s * dy, c * dy - s * dx
+
+
+def _normal_equations(
+    patch: Patch, template: Template, place: tuple[float, float, float], rest_m: float, ramp: float
+) -> tuple[FloatArray, FloatArray]:
+    """J^T J and J^T r of all levels, for (x, y, yaw)."""
+    c, s = np.cos(place[2]), np.sin(place[2])
+    local = [_local(patch, place, rest_m + level) for level in template.levels]
+    fields = [
+        cv2.remap(
+            field,
+            *template.cells(*at),
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=(_FAR_M, 0, 0),
+        )
+        for field, at in zip(template.fields, local, strict=True)
+    ]
+    information, gradient = np.zeros((3, 3)), np.zeros(3)
+    best, (qx, qy) = fields[-1], local[-1]
+    for k in range(len(template.levels) - 1, -1, -1):
+        if k < len(template.levels) - 1:
+            nearer = fields[k][..., 0] > best[..., 0]
+            best = np.where(nearer[..., None], fields[k], best)
+            qx, qy = np.where(nearer, local[k][0], qx), np.where(nearer, local[k][1], qy)
+        edge = patch.usable & (np.abs(best[..., 0]) < ramp / 2)
+        distance, gx, gy = (best[..., i][edge].astype(np.float64) for i in range(3))
+        left = (patch.z[edge] - rest_m > template.levels[k]) - (0.5 + distance / ramp)
+        x, y = qx[edge], qy[edge]
+        rows = np.stack([-(c * gx - s * gy), -(s * gx + c * gy), gx * y - gy * x], axis=1) / ramp
+        information += rows.T @ rows
+        gradient += rows.T @ left
+        # Beyond the soft edge only what is on the wrong side tells anything, and not in which direction: left out.
+    return information, gradient
+
+
+def predict(patch: Patch, template: Template, place: tuple[float, float, float], rest_m: float) -> Float32:
+    """Height above ``rest_m`` that each pixel would see, 0 beside the part."""
+    top = template.size_m[2]
+    steps = min(_MOST_STEPS, int(np.ceil(top / _RAY_STEP_M)))
+    seen = np.zeros(patch.z.shape, np.float32)
+    step = top / steps
+    for z in (np.linspace(top, 0.0, steps + 1)[:-1] - step / 2).tolist():
+        heights = cv2.remap(
+            template.heights, *template.cells(*_local(patch, place, rest_m + z)), cv2.INTER_NEAREST,
+            borderMode=cv2.BORDER_CONSTANT, borderValue=0,
+        )  # fmt: skip
+        hit = (seen == 0.0) & (heights >= z)
+        # Far below its top, the ray met a side.
+        seen[hit] = np.where(heights[hit] > z + step, z, heights[hit])
+    return seen
+
+
+def compare(patch: Patch, predicted: Float32, rest_m: float, cap_m: float) -> tuple[float, float]:
+    """Mean capped difference of heights over all that is seen or predicted: as it is, and with a pixel's play."""
+    over = patch.usable & (patch.mask | (predicted > 0.0))
+    if not over.any():
+        return cap_m, cap_m
+    z = np.where(over | patch.usable, np.maximum(patch.z - np.float32(rest_m), 0.0), 0.0)
+    plain = np.minimum(np.abs(z - predicted), cap_m)[over]
+    high, low = cv2.dilate(predicted, _AROUND), cv2.erode(predicted, _AROUND)
+    play = np.minimum(np.maximum(np.maximum(z - high, low - z), 0.0), cap_m)[over]
+    return float(plain.mean()), float(play.mean())

@@ -1,0 +1,226 @@
+"""``jarvis_core.ports.Perception`` by classical vision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_bricks.geometry import PLATE_HEIGHT_M
+from jarvis_bricks.grip import FingerClearance
+from jarvis_bricks.parametric import PARTS
+from jarvis_core.cell import CellConfig
+from jarvis_core.manual import PartCount
+from jarvis_core.observation import CameraFrame, RobotState
+from jarvis_core.pose import Pose
+from jarvis_core.seen import SeenBrick, SeenScene, SeenStructure
+
+from jarvis_perception.bricks import Look, explain, seen_brick
+from jarvis_perception.calibration import calibrate
+from jarvis_perception.checks import check_frame
+from jarvis_perception.colours import Palette, gains
+from jarvis_perception.config import PerceptionConfig
+from jarvis_perception.fit import compare, fit, predict
+from jarvis_perception.grasps import graspable
+from jarvis_perception.identify import Identifier, known_kinds
+from jarvis_perception.patch import cut
+from jarvis_perception.robot import ArmShape
+from jarvis_perception.segment import Segments, segment
+from jarvis_perception.structure import cells_under, remembered, see_structure
+from jarvis_perception.templates import TURNS, Templates
+from jarvis_perception.track import Track, Tracker
+from jarvis_perception.view import Mask, View
+
+#: A hidden brick is one of whose corners fewer than this share could be seen.
+_SEEN_SHARE = 0.5
+
+
+class BrickPerception:
+    """Sees bricks in pictures of the top camera. Keeps ids and hidden cells from call to call; one thread uses it.
+
+    Args:
+        catalogue: geometry and colours of parts.
+        arm: the robot's shape, to leave it out of pictures where its state is given; None: by height alone.
+        fingers: of the gripper, to tell what can be grasped; None: everything counts as graspable.
+    """
+
+    def __init__(
+        self,
+        cell: CellConfig,
+        config: PerceptionConfig,
+        catalogue: PartCatalogue,
+        *,
+        arm: ArmShape | None = None,
+        fingers: FingerClearance | None = None,
+    ) -> None:
+        self._cell = cell
+        self._config = config
+        self._catalogue = catalogue
+        self._arm = arm
+        self._fingers = fingers
+        self._templates = Templates(catalogue.geometry, config.template)
+        self._tracker = Tracker(config.track)
+        self._structure: SeenStructure | None = None
+
+    def forget(self) -> None:
+        """Start anew, as for a new episode."""
+        self._tracker, self._structure = Tracker(self._config.track), None
+
+    def perceive(
+        self,
+        frame: CameraFrame,
+        *,
+        parts: Sequence[PartCount] = (),
+        robot: RobotState | None = None,
+        now_s: float | None = None,
+    ) -> SeenScene:
+        """See ``jarvis_core.ports.Perception``."""
+        check_frame(frame, self._cell, self._config.input, now_s)
+        calibrated = calibrate(frame, self._cell, self._config)
+        view, warnings = calibrated.view, list(calibrated.warnings)
+        boxes = self._arm.boxes(robot) if self._arm is not None and robot is not None else ()
+        segments = segment(view, self._cell, self._config.segment, boxes)
+        look = self._look(calibrated.view, calibrated.table, segments, parts, warnings)
+        found = [seen_brick(look, thing, "") for mask in segments.loose for thing in explain(look, mask)]
+        now = see_structure(view, self._cell, segments.robot, look.light, look.palette, self._config)
+        structure = remembered(now, self._structure)
+        bricks = self._tracker.update(
+            found, frame.time_s, lambda brick: _is_hidden(look, segments, brick), robot
+        )
+        bricks = tuple(self._settle(look, segments, brick, structure, frame.time_s) for brick in bricks)
+        self._structure = structure
+        if self._fingers is not None:
+            grips, fingers = self._config.grasp, self._fingers
+            bricks = tuple(graspable(view, segments.robot, brick, fingers, grips) for brick in bricks)
+        warnings += _remarks(segments, bricks)
+        return SeenScene(frame.time_s, bricks, structure, warnings=tuple(warnings))
+
+    def _look(
+        self, view: View, table: Mask, segments: Segments, parts: Sequence[PartCount], warnings: list[str]
+    ) -> Look:
+        listed = [(line.part, line.colour) for line in parts]
+        kinds, unknown = known_kinds(listed, self._templates)
+        if unknown:
+            warnings.append(
+                f"nothing is known of the listed part {', '.join(unknown)}: it will not be recognised"
+            )
+        if not kinds:
+            kinds = {part: frozenset() for part in PARTS}
+        return Look(
+            view=view,
+            table=table,
+            raised=segments.robot | (view.valid & ~table),
+            light=gains(view, table, self._config.reference),
+            palette=Palette.of(
+                self._catalogue.colours, [colour for _, colour in listed], self._config.reference
+            ),
+            identifier=Identifier(self._templates, kinds, self._config.fit),
+            templates=self._templates,
+            config=self._config,
+        )
+
+    def _settle(
+        self, look: Look, segments: Segments, brick: SeenBrick, structure: SeenStructure, time_s: float
+    ) -> SeenBrick:
+        """A brick that was let go: found where it must lie, if that can be seen."""
+        track = next(t for t in self._tracker.tracks if t.brick.id == brick.id)
+        if not track.placed or brick.part == "unknown":
+            return brick
+        lying = self._resting(brick, structure)
+        if not _is_hidden(look, segments, lying):
+            lying = self._found_at(look, lying) or msgspec.structs.replace(lying, visible=False)
+            self._tracker.put(Track(lying, time_s, placed=True))
+        elif not brick.visible:
+            self._tracker.put(replace(track, brick=lying))
+        return lying
+
+    def _resting(self, brick: SeenBrick, structure: SeenStructure) -> SeenBrick:
+        """The brick lowered onto what was below it: the highest cell under it, the plate or the table."""
+        if brick.visible:
+            return brick
+        template = self._templates.get(brick.part, brick.side_up)
+        cells = cells_under(
+            [msgspec.structs.replace(b, pose=brick.pose @ b.pose) for b in brick.boxes], self._cell
+        )
+        rest = 0.0
+        if len(cells):
+            heights = np.array(structure.heights_plates)[cells[:, 0], cells[:, 1]]
+            top = int(np.bincount(np.maximum(heights, 0)).argmax()) * PLATE_HEIGHT_M
+            body = template.body_m[2]
+            before = self._structure
+            earlier = np.array(before.heights_plates if before else structure.heights_plates)
+            under = int(earlier[cells[:, 0], cells[:, 1]].max()) * PLATE_HEIGHT_M
+            # Seen already with the brick on top, or not yet.
+            below = top - body if top > under + PLATE_HEIGHT_M / 2 else max(under, 0.0)
+            rest = float(self._cell.plate.pose.position[2]) + below
+        x, y, _ = brick.pose.position.tolist()
+        yaw = (brick.pose @ Pose(quaternion=TURNS[brick.side_up]).inverse()).yaw
+        lying = Pose.from_yaw((0.0, 0.0, rest), yaw) @ template.part_in_lying
+        return msgspec.structs.replace(brick, pose=Pose((x, y, float(lying.position[2])), lying.quaternion))
+
+    def _found_at(self, look: Look, brick: SeenBrick) -> SeenBrick | None:
+        """The brick fitted near a place; None if nothing of that shape is there."""
+        template, config = self._templates.get(brick.part, brick.side_up), self._config.fit
+        lying = brick.pose @ template.part_in_lying.inverse()
+        x, y, rest = lying.position.tolist()
+        corners = np.array([[sx, sy, z] for sx in (-1, 1) for sy in (-1, 1) for z in (0.0, 1.0)])
+        u, v = (
+            np.round(look.view.project(lying @ (corners * np.array(template.size_m) / [2, 2, 1])))
+            .astype(int)
+            .T
+        )
+        mask = np.zeros(look.view.z.shape, bool)
+        mask[max(0, v.min()) : v.max() + 1, max(0, u.min()) : u.max() + 1] = True
+        mask &= look.view.valid
+        if not mask.any():
+            return None
+        patch = cut(look.view, mask, np.zeros_like(mask), 2)
+        predicted = predict(patch, template, (x, y, lying.yaw), rest)
+        near = replace(patch, mask=patch.mask & (predicted > 0.0))
+        _, miss = compare(near, predicted, rest, config.cap_m)
+        better = fit(
+            near,
+            template,
+            (x, y, lying.yaw),
+            msgspec.structs.replace(config, ramps_m=config.ramps_m[1:]),
+            rest,
+        )
+        moved = float(np.hypot(better.x - x, better.y - y))
+        if min(better.miss_m, miss) > config.accept_m or moved > self._config.track.place_m:
+            return None
+        pose = better.pose() if better.miss_m <= miss + 1e-5 else brick.pose
+        return msgspec.structs.replace(
+            brick, pose=pose, visible=True, held=False, fit_m=min(better.miss_m, miss)
+        )
+
+
+def _is_hidden(look: Look, segments: Segments, brick: SeenBrick) -> bool:
+    """Whether the camera could not see most of a brick: the arm is in front of it, or it is out of the picture."""
+    points = [
+        brick.pose @ box.pose @ np.array([[0.0, 0.0, 0.0], *_around(box.size_m)]) for box in brick.boxes
+    ]
+    u, v = np.round(look.view.project(np.vstack(points))).astype(int).T
+    height, width = look.view.z.shape
+    inside = (u >= 0) & (u < width) & (v >= 0) & (v < height)
+    u, v = np.clip(u, 0, width - 1), np.clip(v, 0, height - 1)
+    return float((inside & ~segments.robot[v, u]).mean()) < _SEEN_SHARE
+
+
+def _around(size_m: tuple[float, float, float]) -> list[list[float]]:
+    x, y, z = (edge / 2 for edge in size_m)
+    return [[sx * x, sy * y, sz * z] for sx in (-1, 1) for sy in (-1, 1) for sz in (-1, 1)]
+
+
+def _remarks(segments: Segments, bricks: Sequence[SeenBrick]) -> list[str]:
+    said = []
+    if segments.specks:
+        said.append(f"{segments.specks} specks too small for a brick were left out")
+    if segments.cut_off:
+        said.append(f"{segments.cut_off} things at the picture's edge were left out")
+    if unknown := [brick.id for brick in bricks if not brick.candidates]:
+        said.append(f"no listed part explains {', '.join(unknown)}")
+    if hidden := [brick.id for brick in bricks if not brick.visible and not brick.held]:
+        said.append(f"{', '.join(hidden)} can't be seen now; given where last seen, or let go")
+    return said

@@ -1,0 +1,1 @@
+"""The ROS door of perception."""
