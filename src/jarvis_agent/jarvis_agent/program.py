@@ -15,7 +15,7 @@ from jarvis_episode.tools import EpisodeOverError
 
 from jarvis_agent.api.common import AgentFinished
 from jarvis_agent.api.layer import calls_of
-from jarvis_agent.cage.cage import Cage, FinishedByAgent, ProgramEnd
+from jarvis_agent.cage.cage import BadCall, Cage, FinishedByAgent, ProgramEnd
 from jarvis_agent.cage.isolation import Isolation
 from jarvis_agent.check import check_program
 from jarvis_agent.config import AgentConfig
@@ -109,6 +109,8 @@ def run_program(
     def call(name: str, arguments: dict[str, Any]) -> Any:
         try:
             answer = toolbox.call(name, arguments)
+        except BadInputError as error:
+            raise BadCall(error.line()) from None
         except AgentFinished as finished:
             session.message = str(finished)
             raise FinishedByAgent(str(finished)) from None
@@ -120,8 +122,8 @@ def run_program(
     cage = Cage(door.isolation, door.config.program, functions, call)
     try:
         end = cage.run(program.source)
-    except EpisodeOverError as over:
-        keep_end(session, program, cage.ended("stopped", str(over)))
+    except BaseException as why:
+        keep_end(session, program, cage.ended("stopped", str(why)))
         raise
     keep_end(session, program, end)
     return end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -37,7 +38,7 @@ class Session:
             self.toolbox.transcript.note(kind, **fields)
 
 
-class Door:
+class Door(ABC):
     """Base of the policies that give an agent's calls to a toolbox.
 
     Args:
@@ -67,6 +68,9 @@ class Door:
     @property
     def caged(self) -> bool:
         return self.isolation is not Isolation.NONE
+
+    @abstractmethod
+    def run(self, tools: Tools) -> None: ...
 
     def keep_in(self, folder: Path) -> None:
         """Transcript and report go there."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from jarvis_agent.registry import POLICIES, make_policy
+from jarvis_agent.registry import make_policy, policy_names
 from jarvis_bench.page import write_episode_page
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
+from jarvis_core.ports import Policy
 from jarvis_episode.runner import EpisodeResult, run_episode
 from jarvis_episode.settings import Settings
 from jarvis_scoring.text import table
@@ -32,7 +33,7 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("task", type=Path, help="task folder")
     parser.add_argument(
-        "--agent", default="oracle", help=f"one of {', '.join(sorted(POLICIES))} (default oracle)"
+        "--agent", default="oracle", help=f"one of {', '.join(policy_names())} (default oracle)"
     )
     parser.add_argument("--seed", type=int, default=0, help="decides the initial state (default 0)")
     parser.add_argument(
@@ -55,9 +56,37 @@ def run(options: argparse.Namespace) -> int:
 
 def play(task_folder: Path, agent: str, seed: int, out: Path, catalogue: PartCatalogue) -> EpisodeResult:
     """Run one episode under a line that says what the robot does."""
-    policy = make_policy(agent)
+    return play_policy(task_folder, make_policy(agent), seed, out, catalogue)
+
+
+def play_policy(
+    task_folder: Path,
+    policy: Policy,
+    seed: int,
+    out: Path,
+    catalogue: PartCatalogue,
+    *,
+    sees: str = "nothing",
+    quiet: bool = False,
+) -> EpisodeResult:
+    """As ``play``, with a policy at hand.
+
+    Args:
+        sees: see ``run_episode``.
+        quiet: without that line, where the terminal is somebody else's.
+    """
     task, manual = read_task(task_folder)
-    with Activity(f"{agent} on {task.id}").running() as activity:
+    if quiet:
+        return run_episode(task, manual, policy, seed, Settings.load(), catalogue, out, sees=sees)
+    with Activity(f"{policy.name} on {task.id}").running() as activity:
         return run_episode(
-            task, manual, policy, seed, Settings.load(), catalogue, out, on_progress=activity.update
+            task,
+            manual,
+            policy,
+            seed,
+            Settings.load(),
+            catalogue,
+            out,
+            on_progress=activity.update,
+            sees=sees,
         )

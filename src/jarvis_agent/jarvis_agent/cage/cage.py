@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from jarvis_core.errors import BadInputError, MissingCapabilityError
+from jarvis_core.errors import MissingCapabilityError
 
 from jarvis_agent.cage.isolation import Isolation, bootstrap, command, environment
 from jarvis_agent.cage.pipes import Output, PipeClosedError, Pipes, ProtocolError
@@ -31,6 +31,10 @@ Serve = Callable[[str, dict[str, Any]], Any]
 
 class FinishedByAgent(Exception):  # noqa: N818 - no error: how a served call says that the agent is done
     """The agent called ``finish``; its message."""
+
+
+class BadCall(Exception):  # noqa: N818 - for the program to see: the call can't be made
+    """How a served call says that it is unknown or has wrong arguments; the program is told, and goes on."""
 
 
 class ProgramEnd(msgspec.Struct, frozen=True):
@@ -69,7 +73,7 @@ class Cage:
     Args:
         isolation: how it is kept apart; NONE only where the user asked for it.
         functions: of the API, as ``inside.client.api_namespace`` takes them.
-        serve: performs a call; may raise BadInputError (the program is told) and FinishedByAgent.
+        serve: performs a call; may raise BadCall and FinishedByAgent.
     """
 
     def __init__(
@@ -190,8 +194,8 @@ class Cage:
         self._calls += 1
         try:
             return {"answer": self._serve(name, arguments)}
-        except BadInputError as error:
-            return {"bad_call": error.line()}
+        except BadCall as error:
+            return {"bad_call": str(error)}
         except FinishedByAgent as finished:
             raise _Ended("finished", str(finished) or "the agent called finish()") from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from . import wire
 
@@ -30,6 +30,13 @@ def short(value: Any) -> str:
     """How a value is shown in an answer's text."""
     shape = getattr(value, "shape", None)
     return f"<array {'x'.join(map(str, shape))}>" if shape else repr(value)
+
+
+class Talk(Protocol):
+    """Whatever asks and gets answers."""
+
+    def send(self, value: Any) -> None: ...
+    def receive(self) -> Any: ...
 
 
 class Channel:
@@ -59,13 +66,13 @@ class Channel:
         return b"".join(parts)
 
 
-def api_namespace(channel: Channel, functions: list[Any]) -> dict[str, Any]:
+def api_namespace(channel: Talk, functions: list[Any]) -> dict[str, Any]:
     """The names a program finds: the functions of the API, and the error they raise for a call that can't be made."""
     names: dict[str, Any] = {function["name"]: _function(channel, function) for function in functions}
     return names | {"ApiError": ApiError}
 
 
-def _function(channel: Channel, told: Any) -> Any:
+def _function(channel: Talk, told: Any) -> Any:
     parameters = [
         inspect.Parameter(p["name"], inspect.Parameter.POSITIONAL_OR_KEYWORD)
         if p["required"]
