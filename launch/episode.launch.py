@@ -26,6 +26,11 @@ def text(argument):
     return ParameterValue(LaunchConfiguration(argument), value_type=str)
 
 
+def flag(argument):
+    """An argument as a truth value."""
+    return ParameterValue(LaunchConfiguration(argument), value_type=bool)
+
+
 def agent_actions(context):
     """Agent and report; the launch ends when the page is written, or at once when the agent failed."""
     agent = LaunchConfiguration("agent").perform(context)
@@ -40,6 +45,10 @@ def agent_actions(context):
                 "task": text("task"),
                 "agent": ParameterValue(agent, value_type=str),
                 "seed": int(LaunchConfiguration("seed").perform(context)),
+                "program": text("program"),
+                "layer": text("layer"),
+                "uncaged": flag("uncaged"),
+                "true_scene": flag("true_scene"),
             }
         ],
     )
@@ -92,7 +101,17 @@ def generate_launch_description():
     return LaunchDescription(
         [
             DeclareLaunchArgument("task", description="task folder (see `jarvis tasks cut`)"),
-            DeclareLaunchArgument("agent", default_value="oracle", description="oracle, noop, nudge or none"),
+            DeclareLaunchArgument(
+                "agent", default_value="", description="a policy's name (default oracle), or none"
+            ),
+            DeclareLaunchArgument(
+                "program", default_value="", description="an agent's program, for the cage"
+            ),
+            DeclareLaunchArgument("layer", default_value="primitives", description="of a program's calls"),
+            DeclareLaunchArgument("uncaged", default_value="false", description="run it without isolation"),
+            DeclareLaunchArgument(
+                "true_scene", default_value="false", description="show the agent true bricks; records say so"
+            ),
             DeclareLaunchArgument("seed", default_value="0", description="decides the initial state"),
             DeclareLaunchArgument("results", default_value="results", description="folder for the records"),
             DeclareLaunchArgument(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from jarvis_core.episode import CallRecord
-from jarvis_core.errors import BadInputError, JarvisError, RefusedError
+from jarvis_core.errors import BadInputError, JarvisError, PerceptionRefusedError, RefusedError
 from jarvis_core.files import decode, encode
 from jarvis_core.manual import TaskBrief
 from jarvis_core.objects import Scene, TargetObject
@@ -105,6 +105,8 @@ class Ledger:
         self._check_ended()
         try:
             return source()
+        except PerceptionRefusedError:
+            raise  # a picture that tells nothing is no failure of the cell: something stands in the way
         except Exception as error:
             logger.exception("the cell failed")
             raise self._over("cell_error", _words(error)) from error

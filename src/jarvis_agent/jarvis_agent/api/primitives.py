@@ -29,6 +29,8 @@ from jarvis_agent.api.answers import (
 from jarvis_agent.api.common import Common
 from jarvis_agent.api.usage import Usage
 
+#: Kind of what perception sees on the plate as heights, not as bricks.
+STRUCTURE = "structure"
 #: Bodies that are nearer than this touch.
 CONTACT_M = 0.0015
 #: A brick placed this near to where it was meant to be counts as placed there.
@@ -43,6 +45,7 @@ class Primitives(Common):
         self._colours = ColourTable.load(None)
         self._step = 0
         self._placed: dict[str, Pose] = {}
+        self._known: dict[str, RigidObject] = {}
 
     def look(self) -> Look:
         """The top camera's picture and the robot's state. The arm hides what is below it: go home first."""
@@ -65,8 +68,8 @@ class Primitives(Common):
             colour: name or LDraw code ("Red", "4"); empty for any.
             where: loose on the table, built on the plate, held in the hand, or any.
         """
-        scene = self._tools.scene()
-        bricks = [self._view(thing) for thing in scene.objects]
+        scene = self._scene()
+        bricks = [self._view(thing) for thing in scene.objects if thing.kind != STRUCTURE]
         wanted = [b for b in bricks if where in ("any", b.where)]
         if part:
             wanted = [b for b in wanted if b.part.lower() == part.lower().removesuffix(".dat")]
@@ -78,7 +81,7 @@ class Primitives(Common):
 
     def describe_brick(self, brick_id: str) -> Description:
         """Geometry of one brick, where it stands in studs, and what is under, above and beside it."""
-        scene = self._tools.scene()
+        scene = self._scene()
         thing = scene.find(brick_id)
         if thing is None:
             return Description(status="PRECONDITION_FAILED", reason=_unknown(scene, brick_id))
@@ -127,8 +130,8 @@ class Primitives(Common):
             quarter_turns: of the brick about the vertical, counter-clockwise seen from above; at 0 its own axes
                 lie along the plate's.
         """
-        plate, scene = self._cell.plate.pose, self._tools.scene()
-        thing = scene.find(brick_id)
+        plate, scene = self._cell.plate.pose, self._scene()
+        thing = scene.find(brick_id) or self._known.get(brick_id)
         below = None if support == GROUND else scene.find(support)
         if thing is None or (below is None and support != GROUND):
             missing = brick_id if thing is None else support
@@ -190,7 +193,7 @@ class Primitives(Common):
 
     def check_step(self) -> StepCheck:
         """What you placed since ``next_step``, against what is seen now: moved, fallen or where you meant it."""
-        scene = self._tools.scene()
+        scene = self._scene()
         checks = [self._check(scene, name, wanted) for name, wanted in self._placed.items()]
         bad = [check.id for check in checks if not check.ok]
         if bad:
@@ -198,6 +201,12 @@ class Primitives(Common):
                 status="VERIFICATION_FAILED", reason=f"not where meant: {', '.join(bad)}", placements=checks
             )
         return StepCheck(reason=f"{len(checks)} placed since the step began", placements=checks)
+
+    def _scene(self) -> Scene:
+        """What is seen now. What was seen once is known by its shape when the hand hides it."""
+        scene = self._tools.scene()
+        self._known.update((thing.id, thing) for thing in scene.objects if thing.kind != STRUCTURE)
+        return scene
 
     def _check(self, scene: Scene, name: str, wanted: Pose) -> PlacementCheck:
         thing = scene.find(name)

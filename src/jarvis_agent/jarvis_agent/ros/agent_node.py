@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 import threading
+from pathlib import Path
 
 from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
@@ -11,10 +14,12 @@ from jarvis_core.files import decode
 from jarvis_core.manual import TaskBrief
 from jarvis_core.objects import TargetObject
 from jarvis_core.observation import Observation
+from jarvis_core.ports import Policy, ReportingPolicy
 from jarvis_core.ros.conversions import targets_from_ros
 from jarvis_core.ros.main import Stop, run_node
 from jarvis_core.ros.waiting import call
 from jarvis_episode.config import EpisodeConfig
+from jarvis_episode.recording.folder import AGENT_FOLDER
 from jarvis_episode.tools import EpisodeTools, Ledger, OracleTools, run_policy
 from jarvis_robot.config import load_robot_config
 from jarvis_robot.model import RobotModel
@@ -26,7 +31,10 @@ from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
+from jarvis_agent.cage.isolation import Isolation, find_isolation
+from jarvis_agent.program import Program, ProgramPolicy, read_programs
 from jarvis_agent.registry import make_policy
+from jarvis_agent.toolbox import Layer
 from jarvis_interfaces.msg import Targets
 from jarvis_interfaces.srv import EndEpisode, LoadEpisode, StartEpisode
 
@@ -42,15 +50,20 @@ class AgentNode(Node):
 
     ROS parameters:
         task: task folder.
-        agent: name of the policy.
+        agent: name of the policy (with ``program``: in records).
         seed: decides the initial state.
+        program: file of an agent's program, which runs in the cage.
+        layer: of the program's calls.
+        uncaged: the program runs without isolation; the record says so.
+        true_scene: the agent is shown the true bricks in place of perception; privileged, the record says so.
     """
 
     def __init__(self, executor: Executor) -> None:
         super().__init__("agent")
         self.task = self.declare_parameter("task", "").value
         self.seed = self.declare_parameter("seed", 0).value
-        self.policy = make_policy(self.declare_parameter("agent", "oracle").value)
+        self.policy = self._make_policy()
+        self._sees = "true" if self.declare_parameter("true_scene", False).value else "nothing"
         cell = load_default("cell", CellConfig)
         robot_config = load_robot_config(cell.robot)
         self._limits = load_default("episode", EpisodeConfig)
@@ -60,13 +73,24 @@ class AgentNode(Node):
         self._load = self.create_client(LoadEpisode, "/episode/load")
         self._start = self.create_client(StartEpisode, "/episode/start")
         self._end = self.create_client(EndEpisode, "/episode/end")
-        if self.policy.privileged:
-            # Only a declared oracle is given these; an agent's program never joins this ROS domain at all.
+        # Only a declared oracle is given these; an agent's program never joins this ROS domain at all.
+        if self.policy.privileged or self._sees == "true":
             self._scenes = RosSceneSource(self, "/sim/get_scene")
+        if self.policy.privileged:
             self._targets: tuple[TargetObject, ...] | None = None
             self._targets_there = threading.Event()
             latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
             self.create_subscription(Targets, "/evaluator/targets", self._on_targets, latched)
+
+    def _make_policy(self) -> Policy:
+        agent, program = (self.declare_parameter(n, "").value for n in ("agent", "program"))
+        layer = Layer(self.declare_parameter("layer", "primitives").value)
+        uncaged = self.declare_parameter("uncaged", False).value
+        if not program:
+            return make_policy(agent or "oracle")
+        isolation = Isolation.NONE if uncaged else find_isolation()
+        read = read_programs(program)[0]
+        return ProgramPolicy(Program(agent or read.name, read.source), layer, isolation)
 
     def _on_targets(self, message: Targets) -> None:
         self._targets = targets_from_ros(message)
@@ -75,7 +99,12 @@ class AgentNode(Node):
     def load(self) -> TaskBrief:
         """Load and start the episode; returns what the agent is told."""
         request = LoadEpisode.Request(
-            task=self.task, seed=self.seed, policy=self.policy.name, privileged=self.policy.privileged
+            task=self.task,
+            seed=self.seed,
+            policy=self.policy.name,
+            privileged=self.policy.privileged,
+            caged=isinstance(self.policy, ReportingPolicy) and self.policy.caged,
+            sees="true" if self.policy.privileged else self._sees,
         )
         answer = call(self._load, request, LOAD_TIMEOUT_S)
         self._skills.connect()
@@ -96,7 +125,8 @@ class AgentNode(Node):
     def tools(self, brief: TaskBrief, ledger: Ledger) -> EpisodeTools:
         """The policy's tools: with ground truth for a declared oracle only."""
         if not self.policy.privileged:
-            return EpisodeTools(ledger, brief, self.observe)
+            eyes = self._scenes if self._sees == "true" else None
+            return EpisodeTools(ledger, brief, self.observe, eyes)
         if not self._targets_there.wait(TARGETS_TIMEOUT_S) or self._targets is None:
             raise TimeoutError("nothing on /evaluator/targets")
         return OracleTools(ledger, brief, self.observe, self._scenes.scene, self._targets)
@@ -116,10 +146,16 @@ def play(node: AgentNode) -> None:
     brief = node.load()
     node.get_logger().info(f"task {brief.task_id}: {brief.n_required} bricks, agent {node.policy.name}")
     ledger = node.ledger(brief)
-    outcome, message = run_policy(node.policy, node.tools(brief, ledger))
-    # A call that the skill server never answered is in no record of its own.
-    answered = sum("duration_s" in made.result.facts for made in ledger.calls)
-    answer = node.end(outcome, message, answered)
+    with tempfile.TemporaryDirectory() as own:
+        files = Path(own) / AGENT_FOLDER
+        if isinstance(node.policy, ReportingPolicy):
+            node.policy.keep_in(files)
+        outcome, message = run_policy(node.policy, node.tools(brief, ledger))
+        # A call that the skill server never answered is in no record of its own.
+        answered = sum("duration_s" in made.result.facts for made in ledger.calls)
+        answer = node.end(outcome, message, answered)
+        if files.is_dir():
+            shutil.copytree(files, Path(answer.folder) / AGENT_FOLDER)
     node.get_logger().info(f"{outcome} ({message}); score {answer.score:.1f}; record: {answer.folder}")
 
 
