@@ -1,0 +1,1 @@
+"""A real Panda behind the names of the simulated one."""

@@ -1,0 +1,1 @@
+"""The adapter node between this workspace and franka_ros2."""
