@@ -21,6 +21,7 @@ ORDER = (
     "jarvis_robot",
     "jarvis_sim",
     "jarvis_motion",
+    "jarvis_panda",
     "jarvis_perception",
     "jarvis_skills",
     "jarvis_episode",
@@ -30,9 +31,9 @@ ORDER = (
     "jarvis_cli",
 )
 ROS_MODULES = {
-    "rclpy", "jarvis_interfaces", "action_msgs", "builtin_interfaces", "control_msgs", "geometry_msgs",
+    "rclpy", "jarvis_interfaces", "action_msgs", "builtin_interfaces", "control_msgs", "franka_msgs", "geometry_msgs",
     "moveit", "moveit_msgs", "rosgraph_msgs", "sensor_msgs", "shape_msgs", "simulation_interfaces", "std_msgs",
-    "tf2_msgs", "tf2_ros", "trajectory_msgs", "vision_msgs", "visualization_msgs",
+    "std_srvs", "tf2_msgs", "tf2_ros", "trajectory_msgs", "vision_msgs", "visualization_msgs",
 }  # fmt: skip
 #: What an agent must never be able to import its answers from.
 HIDDEN_FROM_AGENTS = {"jarvis_tasks", "jarvis_scoring", "jarvis_sim"}
