@@ -128,35 +128,47 @@ class BrickPerception:
         track = next(t for t in self._tracker.tracks if t.brick.id == brick.id)
         if not track.placed or brick.part == "unknown":
             return brick
-        lying = self._resting(brick, structure)
+        places = (
+            [brick] if brick.visible else [self._lying(brick, z) for z in self._supports(brick, structure)]
+        )
+        lying = places[0]
         if not _is_hidden(look, segments, lying):
-            lying = self._found_at(look, lying) or msgspec.structs.replace(lying, visible=False)
+            found = [seen for place in places if (seen := self._found_at(look, place)) is not None]
+            lying = min(
+                found, key=lambda seen: seen.fit_m, default=msgspec.structs.replace(lying, visible=False)
+            )
             self._tracker.put(Track(lying, time_s, placed=True))
         elif not brick.visible:
             self._tracker.put(replace(track, brick=lying))
         return lying
 
-    def _resting(self, brick: SeenBrick, structure: SeenStructure) -> SeenBrick:
-        """The brick lowered onto what was below it: the highest cell under it, the plate or the table."""
-        if brick.visible:
-            return brick
-        template = self._templates.get(brick.part, brick.side_up)
-        cells = cells_under(
-            [msgspec.structs.replace(b, pose=brick.pose @ b.pose) for b in brick.boxes], self._cell
+    def _supports(self, brick: SeenBrick, structure: SeenStructure) -> list[float]:
+        """Heights (``world``) that a brick may lie at, where it was let go.
+
+        First on what was seen there before, then, since that look may have shown the brick already, below what is the
+        top there now.
+        """
+        boxes = [msgspec.structs.replace(b, pose=brick.pose @ b.pose) for b in brick.boxes]
+        cells = cells_under(boxes, self._cell)
+        if not len(cells):
+            return [0.0]
+        i, j = cells.T
+        before = np.array((self._structure or structure).heights_plates)[i, j]
+        top = int(np.bincount(np.maximum(np.array(structure.heights_plates)[i, j], 0)).argmax())
+        plate = float(self._cell.plate.pose.position[2])
+        body = self._templates.get(brick.part, brick.side_up).body_m[2]
+        on, below = max(int(before.max()), 0) * PLATE_HEIGHT_M, top * PLATE_HEIGHT_M - body
+        return (
+            [plate + on]
+            if below < 0.0 or abs(on - below) < PLATE_HEIGHT_M / 2
+            else [plate + on, plate + below]
         )
-        rest = 0.0
-        if len(cells):
-            heights = np.array(structure.heights_plates)[cells[:, 0], cells[:, 1]]
-            top = int(np.bincount(np.maximum(heights, 0)).argmax()) * PLATE_HEIGHT_M
-            body = template.body_m[2]
-            before = self._structure
-            earlier = np.array(before.heights_plates if before else structure.heights_plates)
-            under = int(earlier[cells[:, 0], cells[:, 1]].max()) * PLATE_HEIGHT_M
-            # Seen already with the brick on top, or not yet.
-            below = top - body if top > under + PLATE_HEIGHT_M / 2 else max(under, 0.0)
-            rest = float(self._cell.plate.pose.position[2]) + below
+
+    def _lying(self, brick: SeenBrick, rest: float) -> SeenBrick:
+        """The brick flat on a support at a height (``world``), where it is and turned as it is."""
         x, y, _ = brick.pose.position.tolist()
         yaw = (brick.pose @ Pose(quaternion=TURNS[brick.side_up]).inverse()).yaw
+        template = self._templates.get(brick.part, brick.side_up)
         lying = Pose.from_yaw((0.0, 0.0, rest), yaw) @ template.part_in_lying
         return msgspec.structs.replace(brick, pose=Pose((x, y, float(lying.position[2])), lying.quaternion))
 
