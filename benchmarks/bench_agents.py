@@ -1,0 +1,122 @@
+"""What the harness adds to an agent's episode, by door, and whether it grows. Prints a table.
+
+./jarvis shell -c 'python benchmarks/bench_agents.py'
+./jarvis shell -c 'python benchmarks/bench_agents.py --episodes 200 --calls 20'
+
+The tools are stand-ins that answer at once, so all that is measured is the harness: process, pipe, checks, transcript,
+report. Targets on a usual desktop core: under 3 s an episode and 5 ms a call; memory and open files do not grow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import create_autospec
+
+import cv2
+import numpy as np
+import psutil
+from jarvis_agent.cage.isolation import Isolation, find_isolation
+from jarvis_agent.program import Program, ProgramPolicy
+from jarvis_agent.repl import ReplPolicy
+from jarvis_agent.session import Door
+from jarvis_agent.toolbox import Layer
+from jarvis_core.manual import Manual, ManualPage, TaskBrief
+from jarvis_core.objects import Scene
+from jarvis_core.observation import CameraFrame, CameraIntrinsics, Observation, RobotState
+from jarvis_core.ports import Tools
+from jarvis_core.pose import Pose
+from jarvis_core.skills import SkillResult
+from jarvis_core.status import Status
+from rich.console import Console
+from rich.table import Table
+
+SIZE = (480, 640)
+EPISODE_TARGET_S, CALL_TARGET_MS = 3.0, 5.0
+
+
+def tools() -> Tools:
+    """Answers at once, with pictures of the real size."""
+    fake = create_autospec(Tools, instance=True)
+    page = cv2.imencode(".png", np.zeros((600, 800, 3), np.uint8))[1].tobytes()
+    fake.brief.return_value = TaskBrief(
+        "fake", Manual((ManualPage(0, page), ManualPage(1, page)), (), ""), 1, 60.0
+    )
+    fake.time_s.return_value = 0.0
+    fake.scene.return_value = Scene(0.0, "perceived", ())
+    rgb = np.random.default_rng(0).integers(0, 255, (*SIZE, 3), np.uint8)
+    depth = np.ones(SIZE, np.float32)
+    frame = CameraFrame(0.0, rgb, depth, CameraIntrinsics(640, 480, 900, 900, 319.5, 239.5), Pose())
+    fake.observe.return_value = Observation(frame, RobotState(0.0, (0.0,) * 7, 0.08, Pose()))
+    fake.home.return_value = SkillResult(Status.SUCCEEDED, "done", {"held": False})
+    return fake
+
+
+def lines(call: str, count: int) -> str:
+    return f"for n in range({count}):\n    done = {call}\n\nfinish()\n"
+
+
+def doors() -> dict[str, Callable[[str], Door]]:
+    def program(isolation: Isolation) -> Callable[[str], Door]:
+        return lambda text: ProgramPolicy(Program("bench", text), Layer.PRIMITIVES, isolation)
+
+    return {
+        f"program, {find_isolation()}": program(find_isolation()),
+        "program, uncaged": program(Isolation.NONE),
+        "prompt": lambda text: ReplPolicy("bench", Layer.PRIMITIVES, io.StringIO(text)),
+    }
+
+
+def timed(make: Callable[[str], Door], text: str) -> float:
+    """Seconds of one episode on stand-ins."""
+    with tempfile.TemporaryDirectory() as folder:
+        policy = make(text)
+        policy.keep_in(Path(folder) / "agent")
+        began = time.perf_counter()
+        policy.run(tools())
+        return time.perf_counter() - began
+
+
+def growth(make: Callable[[str], Door], episodes: int, calls: int) -> tuple[float, int, int]:
+    """Resident MB, open files and threads gained between the tenth part and the end of so many episodes."""
+    me = psutil.Process()
+    before = (0, 0, 0)
+    for number in range(episodes):
+        timed(make, lines("look()", calls))
+        if number == episodes // 10:
+            before = (me.memory_info().rss, me.num_fds(), me.num_threads())
+    after = (me.memory_info().rss, me.num_fds(), me.num_threads())
+    return (after[0] - before[0]) / 2**20, after[1] - before[1], after[2] - before[2]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--episodes", type=int, default=20, help="of the caged program, to see what grows")
+    parser.add_argument("--calls", type=int, default=100, help="of each episode")
+    options = parser.parse_args()
+    table = Table(title=f"targets: {EPISODE_TARGET_S:.0f} s an episode, {CALL_TARGET_MS:.0f} ms a call")
+    for column in ("door", "episode s", "budget() ms", "home() ms", "look() ms (picture kept)"):
+        table.add_column(column, justify="left" if column == "door" else "right")
+    for name, make in doors().items():
+        empty = min(timed(make, "finish()\n") for _ in range(3))
+        each = [
+            (timed(make, lines(call, options.calls)) - empty) / options.calls * 1e3
+            for call in ("budget()", "home()", "look()")
+        ]
+        table.add_row(name, f"{empty:.2f}", *(f"{ms:.2f}" for ms in each))
+    Console().print(table)
+    caged = next(iter(doors().values()))
+    megabytes, files, threads = growth(caged, options.episodes, min(options.calls, 20))
+    print(
+        f"{options.episodes} caged episodes: {megabytes:+.1f} MB, {files:+d} open files, {threads:+d} threads"
+    )
+
+
+if __name__ == "__main__":
+    main()
