@@ -179,6 +179,12 @@ def _notices(record: EpisodeRecord) -> list[Notice]:
         )
     if not record.policy.caged:
         notices.append(Notice("warn", "Uncaged", "it ran without isolation by the operating system."))
+    if (spoilt := record.disturbance) is not None:
+        told = (
+            f"{spoilt.prefix} bricks were placed by an oracle, then {', '.join(spoilt.bricks)} suffered "
+            f"{spoilt.kind}: the policy went on from there."
+        )
+        notices.append(Notice("warn", "Spoilt before", told))
     if record.outcome != "finished":
         heads = {
             "stopped": "Stopped at a limit",

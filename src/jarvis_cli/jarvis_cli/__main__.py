@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from jarvis_core.errors import JarvisError
 
-from jarvis_cli import agent, bench, bricks, demo, isaac, manual, run, score, tables, tasks
+from jarvis_cli import agent, bench, bricks, demo, isaac, manual, recover, run, score, tables, tasks
 from jarvis_cli.parser import Parser
 
-COMMANDS = (demo, bricks, tasks, manual, run, agent, bench, score, tables, isaac)
+COMMANDS = (demo, bricks, tasks, manual, run, recover, agent, bench, score, tables, isaac)
 DESCRIPTION = "Robots that assemble LEGO models from a visual manual: tasks, episodes, scores, pages."
 EXAMPLES = """examples:
   jarvis demo

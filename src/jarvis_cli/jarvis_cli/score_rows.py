@@ -14,6 +14,8 @@ from jarvis_core.files import read_bytes, read_json
 from jarvis_episode.recording.folder import BAG_FOLDER
 from jarvis_episode.recording.scored import Scored, Unusable, find_sources, score_all
 from jarvis_episode.runner import episode_name
+from jarvis_scoring.brick_score import score
+from jarvis_scoring.evidence import Evidence
 from jarvis_scoring.rows import ResultRow, read_rows
 from jarvis_scoring.stages import failure_stages
 from jarvis_tasks.suite import load_suite
@@ -54,11 +56,11 @@ def row_of(scored: Scored) -> ResultRow:
     Raises:
         BadInputError: labels that are none of a row.
     """
-    evidence, score = scored.evidence, scored.score
+    evidence, result = scored.evidence, scored.score
     complete = not scored.faults
     stages: dict[str, int] = {}
     if complete and scored.record is not None:
-        stages = failure_stages(scored.record, score, evidence.constants)
+        stages = failure_stages(scored.record, result, evidence.constants)
     row = ResultRow(
         episode_id=evidence.episode_id,
         task_id=evidence.task_id,
@@ -66,16 +68,17 @@ def row_of(scored: Scored) -> ResultRow:
         seed=evidence.seed,
         n_scene=len(evidence.initial.objects) - len(evidence.targets),
         n_act=len(evidence.targets),
-        score=score.score,
-        q=score.q,
-        s_exact=score.s_exact,
-        failed_calls=score.failed_calls,
-        calls=score.calls,
-        time_s=score.time_s,
+        score=result.score,
+        q=result.q,
+        s_exact=result.s_exact,
+        failed_calls=result.failed_calls,
+        calls=result.calls,
+        time_s=result.time_s,
         outcome=evidence.outcome,
         complete=complete,
         reason="; ".join(scored.faults),
         stages=stages,
+        disturbed_score=_disturbed(evidence),
     )
     labels = scored.source / LABELS_FILE
     if not labels.is_file():
@@ -85,6 +88,12 @@ def row_of(scored: Scored) -> ResultRow:
         return msgspec.convert(msgspec.to_builtins(row) | given, ResultRow)
     except msgspec.ValidationError as error:
         raise BadInputError(f"is no label of a result ({error})", where=str(labels)) from error
+
+
+def _disturbed(evidence: Evidence) -> float | None:
+    """The score of what the policy found, where a build was spoilt before it took over."""
+    found = evidence.disturbed()
+    return score(found, evidence.constants).score if found is not None else None
 
 
 def planned(

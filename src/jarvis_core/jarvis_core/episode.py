@@ -40,6 +40,24 @@ class PolicyInfo(msgspec.Struct, frozen=True):
     sees: str = "nothing"
 
 
+class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
+    """What befell a partly finished build before the policy took over.
+
+    Attributes:
+        kind: ``knock_off``, ``shift``, ``remove`` or ``swap``.
+        bricks: whom it befell: one, or two that changed places.
+        prefix: bricks that were placed before, the first so many in build order, by a declared oracle.
+        values: how far, how fast, whereto; the unit is in the name.
+        after: what the policy found, everything at rest again.
+    """
+
+    kind: str
+    bricks: tuple[str, ...]
+    prefix: int
+    values: dict[str, float]
+    after: WorldState
+
+
 class EpisodeRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Written whole, before anything is computed from it.
 
@@ -53,6 +71,7 @@ class EpisodeRecord(msgspec.Struct, frozen=True, kw_only=True):
         objects: every object at its initial pose.
         config: every configured value, by file.
         versions: of Python, the engine and the libraries that matter.
+        disturbance: of an episode that goes on from a build that was begun and spoilt; calls and time count from there.
     """
 
     schema: int = RECORD_SCHEMA
@@ -77,3 +96,4 @@ class EpisodeRecord(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[ConnectionEvent, ...]
     config: dict[str, Any]
     versions: dict[str, str]
+    disturbance: Disturbance | None = None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_bricks.catalogue import PartCatalogue
-from jarvis_core.episode import CallRecord, EpisodeRecord, PolicyInfo
+from jarvis_core.episode import CallRecord, Disturbance, EpisodeRecord, PolicyInfo
 from jarvis_core.errors import BadInputError
 from jarvis_core.manual import Manual, TaskBrief
 from jarvis_core.objects import RigidObject, TargetObject, WorldState
@@ -27,6 +27,7 @@ from jarvis_tasks.targets import target_objects
 from jarvis_tasks.task import Task
 
 from jarvis_episode.cell import EmbeddedCell
+from jarvis_episode.disturbance import Spoiler
 from jarvis_episode.recording.folder import EpisodeFolder, write_score
 from jarvis_episode.recording.recorder import EpisodeRecorder
 from jarvis_episode.settings import Settings
@@ -48,9 +49,9 @@ class EpisodeResult:
     score: EpisodeScore
 
 
-def episode_name(task_id: str, policy: str, seed: int) -> str:
-    """The id of an episode, and the name of its folder."""
-    return f"{task_id}-{policy}-{seed}"
+def episode_name(task_id: str, policy: str, seed: int, variant: str = "") -> str:
+    """The id of an episode, and the name of its folder; ``variant`` tells apart what is played on one task."""
+    return f"{task_id}{f'-{variant}' if variant else ''}-{policy}-{seed}"
 
 
 def run_episode(
@@ -64,6 +65,7 @@ def run_episode(
     *,
     on_progress: Callable[[str], None] = lambda text: None,
     sees: str = "nothing",
+    spoiler: Spoiler | None = None,
 ) -> EpisodeResult:
     """Run a policy on a task and leave a whole record behind.
 
@@ -72,20 +74,22 @@ def run_episode(
         on_progress: told what happens, in a few words.
         sees: what ``Tools.scene`` shows: ``nothing``, or ``true``, a privileged stand-in for perception that the
             record and the page name.
+        spoiler: begins the build and spoils it before the policy takes over.
 
     Raises:
-        RefusedError: the task can't be set up in this cell.
+        RefusedError: the task can't be set up in this cell, or not be begun and spoilt as asked.
         BadInputError: the episode was recorded before, or ``sees`` names no source.
     """
     who = policy_info(policy, sees)
-    folder = EpisodeFolder.create(results, episode_name(task.id, policy.name, seed))
+    name = episode_name(task.id, policy.name, seed, spoiler.name if spoiler is not None else "")
+    folder = EpisodeFolder.create(results, name)
     try:
         folder.write_task(task, manual)
         cell = EmbeddedCell.build(task, settings, catalogue, seed)
         try:
             if isinstance(policy, ReportingPolicy):
                 policy.keep_in(folder.agent)
-            episode = _Episode(task, policy, who, seed, settings, catalogue, cell, on_progress)
+            episode = _Episode(task, policy, who, seed, settings, catalogue, cell, on_progress, spoiler)
             with EpisodeRecorder(folder, settings.cell.overview_camera, settings.episode) as recorder:
                 record = episode.play(task_brief(task, manual, episode.budget_s), recorder)
                 recorder.truth(record)
@@ -118,6 +122,7 @@ class _Episode:
         catalogue: PartCatalogue,
         cell: EmbeddedCell,
         on_progress: Callable[[str], None],
+        spoiler: Spoiler | None,
     ) -> None:
         self._task = task
         self._policy = policy
@@ -126,6 +131,8 @@ class _Episode:
         self._settings = settings
         self._cell = cell
         self._on_progress = on_progress
+        self._spoiler = spoiler
+        self._disturbance: Disturbance | None = None
         self._fault: Exception | None = None
         self._targets = target_objects(task, catalogue, settings.cell.plate.pose)
         self.budget_s = settings.episode.budget_s(task.n_required)
@@ -138,16 +145,13 @@ class _Episode:
         self._latest = initial
         recorder.opening(self._record(recorder, initial, started_at, objects=objects))
         recorder.state(initial)
-        recorder.before(cell.camera.capture())
         handles = self._observe(recorder)
-        ledger = self._ledger()
         try:
-            outcome, message = run_policy(self._policy, self._tools(ledger, brief))
-            time_s = ledger.time_s
-            if outcome != "cell_error":
-                world.advance(SETTLE_S)
-        except WorldError as error:
-            outcome, message = "cell_error", error.line()
+            if self._spoiler is not None:
+                self._disturbance = self._spoiler.spoil(cell, self._targets, self._seed, self._run_skill)
+            recorder.before(cell.camera.capture())
+            ledger = self._ledger()
+            outcome, message, time_s = self._act(ledger, brief)
         finally:
             for handle in handles:
                 world.remove_observer(handle)
@@ -170,6 +174,17 @@ class _Episode:
             calls=ledger.calls,
         )
 
+    def _act(self, ledger: Ledger, brief: TaskBrief) -> tuple[str, str, float]:
+        """Let the policy run and everything come to rest; outcome, a sentence, and simulated seconds used."""
+        outcome, message = run_policy(self._policy, self._tools(ledger, brief))
+        time_s = ledger.time_s
+        if outcome != "cell_error":
+            try:
+                self._cell.world.advance(SETTLE_S)
+            except WorldError as error:
+                outcome, message = "cell_error", error.line()
+        return outcome, message, time_s
+
     def _record(
         self,
         recorder: EpisodeRecorder,
@@ -191,6 +206,8 @@ class _Episode:
             states=(initial, final or initial),
             targets=self._targets,
             recorder=recorder,
+            variant=self._spoiler.name if self._spoiler is not None else "",
+            disturbance=self._disturbance,
             **(nothing | happened),
         )
 
@@ -289,6 +306,8 @@ def make_record(
     targets: tuple[TargetObject, ...],
     calls: Sequence[CallRecord],
     recorder: EpisodeRecorder,
+    variant: str = "",
+    disturbance: Disturbance | None = None,
 ) -> EpisodeRecord:
     """Put the record together.
 
@@ -296,9 +315,10 @@ def make_record(
         policy: who ran.
         outcome: the word and the sentence.
         states: the first and the last.
+        variant: as in ``episode_name``.
     """
     return EpisodeRecord(
-        episode_id=episode_name(task.id, policy.name, seed),
+        episode_id=episode_name(task.id, policy.name, seed, variant),
         task_id=task.id,
         task_hash=task_hash(task),
         seed=seed,
@@ -319,4 +339,5 @@ def make_record(
         events=recorder.events,
         config=settings.as_dict(),
         versions=versions(),
+        disturbance=disturbance,
     )

@@ -10,7 +10,7 @@ from typing import Self
 
 import msgspec
 from jarvis_core.config import load_default
-from jarvis_core.episode import EpisodeRecord, PolicyInfo
+from jarvis_core.episode import Disturbance, EpisodeRecord, PolicyInfo
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import decode, decode_hook
 
@@ -29,6 +29,7 @@ class Evidence(ScoreInput, frozen=True, kw_only=True):
         outcome, outcome_message: as in the record; empty until the episode has ended.
         closed: the episode has ended; else ``final`` is the initial state, and time and calls are zero.
         constants: of the score, every one of them.
+        disturbance: as in the record.
     """
 
     schema: int = EVIDENCE_SCHEMA
@@ -41,6 +42,7 @@ class Evidence(ScoreInput, frozen=True, kw_only=True):
     outcome_message: str = ""
     closed: bool
     constants: ScoreConfig
+    disturbance: Disturbance | None = None
 
     @classmethod
     def of_record(cls, record: EpisodeRecord, constants: ScoreConfig | None = None) -> Self:
@@ -61,6 +63,15 @@ class Evidence(ScoreInput, frozen=True, kw_only=True):
             outcome_message=record.outcome_message,
             closed=True,
             constants=constants if constants is not None else recorded_constants(record),
+            disturbance=record.disturbance,
+        )
+
+    def disturbed(self) -> ScoreInput | None:
+        """What the policy found, to be scored as if the episode had ended there; None where nothing was disturbed."""
+        if self.disturbance is None:
+            return None
+        return msgspec.structs.replace(
+            self, final=self.disturbance.after, time_s=0.0, calls=0, failed_calls=0
         )
 
     def opening(self) -> Self:

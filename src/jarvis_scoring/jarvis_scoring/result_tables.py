@@ -18,17 +18,21 @@ _MOST_NAMED = 20
 
 
 def all_tables(rows: Sequence[ResultRow], config: TablesConfig) -> list[ResultTable]:
-    """Tables 1 to 7, the paired comparison, and what is missing."""
+    """Tables 1 to 7, the paired comparison, and what is missing.
+
+    What is no whole episode is in a table of its own alone: plans in table 4, work on spoilt builds in table 6.
+    """
+    whole = [row for row in rows if row.disturbed_score is None and row.grounding is None]
     return [
-        composition(rows, config),
-        agents(rows, config),
-        styles(rows, config),
-        bins(rows, config),
+        composition(whole, config),
+        agents(whole, config),
+        styles(whole, config),
+        bins(whole, config),
         grounding(rows, config),
-        reflection(rows, config),
+        reflection(whole, config),
         recovery(rows, config),
-        stages(rows),
-        comparisons(rows, config),
+        stages(whole),
+        comparisons(whole, config),
         incomplete(rows),
     ]
 
@@ -192,13 +196,20 @@ def recovery(rows: Sequence[ResultRow], config: TablesConfig) -> ResultTable:
         gains = [row.counted - start for row, start in zip(own, before, strict=True)]
         improved, worse = sum(g > 0 for g in gains), sum(g < 0 for g in gains)
         ends = (estimate(before, config), score_of(own, config))
-        body.append((agent, *ends, improved, worse, max(gains), min(gains)))
+        body.append((agent, *ends, improved, worse, *_extremes(gains)))
     return ResultTable(
         "table6-recovery",
         "Table 6: recovery from a perturbation",
         ("agent", "after perturbation", "at the end", "improved", "worse", "largest gain", "largest loss"),
         tuple(body),
+        ("These episodes are in no other table.",) if body else (),
     )
+
+
+def _extremes(gains: Sequence[float]) -> tuple[float | None, float | None]:
+    """The largest gain and the largest loss; None where there is none."""
+    best, worst = max(gains), min(gains)
+    return (best if best > 0 else None), (worst if worst < 0 else None)
 
 
 def stages(rows: Sequence[ResultRow]) -> ResultTable:

@@ -36,8 +36,8 @@ class ResultRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         reason: why it is not complete.
         mode: of reflection: ``none``, ``reflection``, ``lessons`` (reflection with lessons of prior tasks).
         rounds: scores after rounds R1, R2, ... with and without the time penalty.
-        grounding: of planning without a robot: share of steps covered, error in mm over matched steps, and
-            whether 3D descriptors were given.
+        grounding: of a plan scored without a robot (such a row is no episode): share of steps covered,
+            error in mm over matched steps, and whether 3D descriptors were given.
         disturbed_score: right after a perturbation; None where nothing was perturbed.
         stages: bricks by the first stage at which they failed.
     """

@@ -42,8 +42,10 @@ ROWS = [
     row("t2", "a", 40.0, failed_calls=2, n_act=4, n_scene=100, stratum="hard", style="sketch"),
     row("t3", "a", 90.0, complete=False, reason="cut off", n_act=20),
     row("t1", "b", 90.0, mode="reflection", rounds=((50.0, 60.0), (90.0, 95.0))),
-    row("t2", "b", 30.0, mode="reflection", rounds=((20.0, 25.0),), disturbed_score=54.7, stratum="hard"),
-    row("t3", "b", 70.0, grounding=(0.25, 16.76, True), stages={"grasp": 1}),
+    row("t2", "b", 30.0, mode="reflection", rounds=((20.0, 25.0),), stratum="hard"),
+    row("t3", "b", 70.0, stages={"grasp": 1}),
+    row("t4", "b", 30.0, disturbed_score=54.7),
+    row("t4", "c", 0.0, grounding=(0.25, 16.76, True)),
 ]
 
 
@@ -71,12 +73,13 @@ def test_the_tables_by_hand() -> None:
     assert mean(bins["1-2"]["0-29"]) == pytest.approx((80 + 90 + 30 + 70) / 4)
     assert mean(bins["3-5"]["79+"]) == 40.0
     assert mean(bins["11+"]["0-29"]) == 0.0
-    grounding = table("table4-grounding")["b"]
+    grounding = table("table4-grounding")["c"]
     assert (mean(grounding["steps covered %"]), mean(grounding["position error mm"])) == (25.0, 16.76)
     assert table("table7-stages")["a"]["no record"] == 20
     assert table("table7-stages")["b"]["grasp"] == 1
     recovery = table("table6-recovery")["b"]
     assert recovery["largest loss"] == pytest.approx(-24.7)
+    assert recovery["largest gain"] is None
     pair = table("paired")["b"]
     # b - a: +10, -10, +70 (a counts 0 there)
     assert (mean(pair["difference"]), pair["better"], pair["worse"]) == (pytest.approx(70 / 3), 2, 1)
@@ -120,7 +123,7 @@ def test_rows_survive_a_file_and_a_bad_line_is_named(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "rows.jsonl") == ROWS
     with (tmp_path / "rows.jsonl").open("a") as file:
         file.write('{"episode_id": 3}\n')
-    with pytest.raises(BadInputError, match=r"rows.jsonl:7: is no result row"):
+    with pytest.raises(BadInputError, match=r"rows.jsonl:9: is no result row"):
         read_rows(tmp_path / "rows.jsonl")
 
 
