@@ -15,6 +15,21 @@ class WorkspaceBox(Config, frozen=True):
     z: tuple[float, float]
 
 
+class BoardConfig(Config, frozen=True):
+    """A ChArUco board.
+
+    Attributes:
+        squares: columns and rows of the chessboard.
+        square_m, marker_m: edges of a square and of the marker in it, measured on the print.
+        dictionary: of markers, by OpenCV's name.
+    """
+
+    squares: tuple[int, int]
+    square_m: float
+    marker_m: float
+    dictionary: str
+
+
 class RealRobotConfig(Config, frozen=True):
     """The real arm behind the adapter.
 
@@ -31,6 +46,7 @@ class RealRobotConfig(Config, frozen=True):
         start_tolerance_rad: how far a trajectory may start from where the arm stands.
         confirm_first: nothing moves before a person has confirmed.
         state_rate_hz: of the merged joint states.
+        board: that calibrates the camera.
     """
 
     arm_action: str
@@ -47,3 +63,4 @@ class RealRobotConfig(Config, frozen=True):
     start_tolerance_rad: float
     confirm_first: bool
     state_rate_hz: float
+    board: BoardConfig
