@@ -8,12 +8,25 @@ import os
 import sys
 from collections.abc import Sequence
 
-from jarvis_cli.parser import Parser
 from jarvis_core.errors import JarvisError
 
-from jarvis_cli import agent, bench, bricks, calibrate, demo, isaac, manual, run, score, tables, tasks
+from jarvis_cli import (
+    agent,
+    bench,
+    bricks,
+    calibrate,
+    demo,
+    isaac,
+    manual,
+    recover,
+    run,
+    score,
+    tables,
+    tasks,
+)
+from jarvis_cli.parser import Parser
 
-COMMANDS = (demo, bricks, tasks, manual, run, agent, bench, score, tables, isaac, calibrate)
+COMMANDS = (demo, bricks, tasks, manual, run, recover, agent, bench, score, tables, isaac, calibrate)
 DESCRIPTION = "Robots that assemble LEGO models from a visual manual: tasks, episodes, scores, pages."
 EXAMPLES = """examples:
   jarvis demo
