@@ -16,6 +16,11 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
     ],
     zip_safe=False,
-    entry_points={"console_scripts": ["panda_adapter = jarvis_panda.ros.adapter:main"]},
+    entry_points={
+        "console_scripts": [
+            "capture = jarvis_panda.ros.capture:main",
+            "panda_adapter = jarvis_panda.ros.adapter:main",
+        ]
+    },
     extras_require={"test": ["pytest"]},
 )
