@@ -1,4 +1,3 @@
-# ruff: noqa: E402 - nothing below can be imported where there is no ROS
 """The gripper behind franka_msgs, which is not here: stand-ins that know the published names and no others.
 
 Names: franka_msgs/action/Move.action and Grasp.action, franka_msgs/msg/GraspEpsilon.msg, and what
