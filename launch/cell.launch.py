@@ -5,6 +5,9 @@
 Then, for example:  ros2 action send_goal /skills/home jarvis_interfaces/action/Home '{}' --feedback
 """
 
+import json
+from pathlib import Path
+
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, EmitEvent, OpaqueFunction, RegisterEventHandler
 from launch.conditions import IfCondition
@@ -32,20 +35,39 @@ def cell_nodes(context):
             }
         ],
     )
+    sees = LaunchConfiguration("perception").perform(context) == "true"
     skills = Node(
         package="jarvis_skills",
         executable="skill_server",
         output="screen",
-        parameters=[{"scene_service": "/sim/get_scene"}],
+        parameters=[{"scene_service": "/perception/get_scene" if sees else "/sim/get_scene"}],
     )
+    nodes = [("the simulator", simulator), ("the skill server", skills)]
+    if sees:
+        parts = listed_parts(LaunchConfiguration("task").perform(context))
+        perception = Node(
+            package="jarvis_perception",
+            executable="perception_node",
+            output="screen",
+            parameters=[{"parts": ParameterValue(parts, value_type=str)}],
+        )
+        nodes.append(("perception", perception))
     # Half a cell is no cell: the rest would wait for it for ever.
     ends = [
         RegisterEventHandler(
             OnProcessExit(target_action=node, on_exit=[EmitEvent(event=Shutdown(reason=f"{name} has ended"))])
         )
-        for name, node in (("the simulator", simulator), ("the skill server", skills))
+        for name, node in nodes
     ]
-    return [simulator, skills, *ends]
+    return [*(node for _, node in nodes), *ends]
+
+
+def listed_parts(task):
+    """The manual's list of parts, as the perception node takes it; empty without a task."""
+    if not task:
+        return ""
+    manual = json.loads((Path(task) / "manual" / "manual.json").read_text(encoding="utf-8"))
+    return ",".join(f"{line['part']}:{line['colour']}" for line in manual["parts"])
 
 
 def generate_launch_description():
@@ -74,6 +96,11 @@ def generate_launch_description():
                 "overview_rate_hz",
                 default_value="0.0",
                 description="pictures of the whole cell per simulated second",
+            ),
+            DeclareLaunchArgument(
+                "perception",
+                default_value="false",
+                description="true: skills see by the top camera, not by the simulator's true state",
             ),
             DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
             OpaqueFunction(function=cell_nodes),

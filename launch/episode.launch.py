@@ -86,6 +86,7 @@ def generate_launch_description():
             "advance": "on_demand",
             "real_time_factor": LaunchConfiguration("real_time_factor"),
             "overview_rate_hz": LaunchConfiguration("overview_rate_hz"),
+            "perception": LaunchConfiguration("perception"),
             "rviz": LaunchConfiguration("rviz"),
         }.items(),
     )
@@ -123,6 +124,11 @@ def generate_launch_description():
                 "real_time_factor",
                 default_value="0.0",
                 description="0: as fast as the machine can; 1: as in life, to watch",
+            ),
+            DeclareLaunchArgument(
+                "perception",
+                default_value="false",
+                description="true: skills see by the top camera, not by the simulator's true state",
             ),
             DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
             cell,

@@ -16,5 +16,6 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
     ],
     zip_safe=False,
+    entry_points={"console_scripts": ["perception_node = jarvis_perception.ros.perception_node:main"]},
     extras_require={"test": ["pytest"]},
 )

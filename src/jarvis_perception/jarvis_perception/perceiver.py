@@ -12,6 +12,7 @@ from jarvis_bricks.geometry import PLATE_HEIGHT_M
 from jarvis_bricks.grip import FingerClearance
 from jarvis_bricks.parametric import PARTS
 from jarvis_core.cell import CellConfig
+from jarvis_core.errors import RefusedError
 from jarvis_core.manual import PartCount
 from jarvis_core.observation import CameraFrame, RobotState
 from jarvis_core.pose import Pose
@@ -23,7 +24,7 @@ from jarvis_perception.checks import check_frame
 from jarvis_perception.colours import Palette, gains
 from jarvis_perception.config import PerceptionConfig
 from jarvis_perception.fit import compare, fit, predict
-from jarvis_perception.grasps import graspable
+from jarvis_perception.grasps import SeenGrasp, graspable, plan_grasps
 from jarvis_perception.identify import Identifier, known_kinds
 from jarvis_perception.patch import cut
 from jarvis_perception.robot import ArmShape
@@ -63,10 +64,25 @@ class BrickPerception:
         self._templates = Templates(catalogue.geometry, config.template)
         self._tracker = Tracker(config.track)
         self._structure: SeenStructure | None = None
+        self._last: tuple[View, Mask, tuple[SeenBrick, ...]] | None = None
 
     def forget(self) -> None:
         """Start anew, as for a new episode."""
-        self._tracker, self._structure = Tracker(self._config.track), None
+        self._tracker, self._structure, self._last = Tracker(self._config.track), None, None
+
+    def plan_grasps(self, brick_id: str) -> tuple[SeenGrasp, ...] | None:
+        """Grasps of a brick of the last picture, the best first; None if it was not visible there.
+
+        Raises:
+            RefusedError: this perception was not told of a gripper.
+        """
+        if self._fingers is None:
+            raise RefusedError("this perception knows no gripper", fix="give it the gripper's fingers")
+        view, hidden, bricks = self._last or (None, None, ())
+        brick = next((b for b in bricks if b.id == brick_id and b.visible), None)
+        if brick is None or view is None or hidden is None:
+            return None
+        return plan_grasps(view, hidden, brick, self._fingers, self._config.grasp)
 
     def perceive(
         self,
@@ -94,6 +110,7 @@ class BrickPerception:
         if self._fingers is not None:
             grips, fingers = self._config.grasp, self._fingers
             bricks = tuple(graspable(view, segments.robot, brick, fingers, grips) for brick in bricks)
+        self._last = (view, segments.robot, bricks)
         warnings += _remarks(segments, bricks)
         return SeenScene(frame.time_s, bricks, structure, warnings=tuple(warnings))
 
