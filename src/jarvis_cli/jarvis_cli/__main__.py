@@ -17,7 +17,9 @@ from jarvis_cli import (
     calibrate,
     demo,
     isaac,
+    label,
     manual,
+    plan,
     recover,
     run,
     score,
@@ -26,7 +28,22 @@ from jarvis_cli import (
 )
 from jarvis_cli.parser import Parser
 
-COMMANDS = (demo, bricks, tasks, manual, run, recover, agent, bench, score, tables, isaac, calibrate)
+COMMANDS = (
+    demo,
+    bricks,
+    tasks,
+    manual,
+    plan,
+    run,
+    recover,
+    agent,
+    bench,
+    score,
+    label,
+    tables,
+    isaac,
+    calibrate,
+)
 DESCRIPTION = "Robots that assemble LEGO models from a visual manual: tasks, episodes, scores, pages."
 EXAMPLES = """examples:
   jarvis demo

@@ -27,6 +27,8 @@ from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.config import load_default
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import write_json
+from jarvis_episode.recording.labels import LABELS_FILE, Labels, write_auto_labels
+from jarvis_episode.recording.scored import score_source
 from jarvis_episode.runner import run_episode
 from jarvis_episode.settings import Settings
 from jarvis_render.config import ManualConfig
@@ -44,7 +46,6 @@ from rich.progress import (
 from jarvis_cli.bench_report import compare_runs, write_report
 from jarvis_cli.parser import Commands, add_command, positive
 from jarvis_cli.progress import console
-from jarvis_cli.score_rows import LABELS_FILE
 from jarvis_cli.sources import add_library_option, parse_seeds, read_task
 from jarvis_cli.tasks_select import export
 
@@ -192,7 +193,9 @@ def run_one(options: argparse.Namespace) -> int:
         suite.catalogue(task.id, library),
         run / EPISODES_FOLDER,
     )
-    write_json(result.folder / LABELS_FILE, {"stratum": episode.task.stratum, "style": plan.style})
+    write_json(result.folder / LABELS_FILE, Labels(stratum=episode.task.stratum, style=plan.style))
+    (scored,) = score_source(result.folder, with_bags=False)
+    write_auto_labels(scored)
     write_episode_page(result.folder)
     print(f"{episode.id}: score {result.score.score:.1f}, exact {result.score.s_exact:.0%}")
     return 0

@@ -18,9 +18,6 @@ from jarvis_scoring.tables import Cell, ResultTable, render
 
 from jarvis_cli.score_rows import collect
 
-#: Episodes that differ most, named by a comparison.
-_MOST_NAMED = 10
-
 
 def run_rows(run: Path) -> tuple[RunPlan, list[ResultRow]]:
     """A row for every planned episode; what left no record counts zero, with what is known of why."""
@@ -102,7 +99,7 @@ def compare_runs(first: Path, second: Path, form: str) -> str:
             "changes",
             "Episodes that changed most",
             ("task", "seed", "agent", "before", "after", "change"),
-            tuple(row for change, row in changes[:_MOST_NAMED] if change),
+            tuple(row for change, row in changes[: config.most_named] if change),
         ),
     ]
     return render(tables, form)

@@ -5,25 +5,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.errors import BadInputError
-from jarvis_core.files import read_bytes, read_json
+from jarvis_core.files import read_bytes
 from jarvis_episode.recording.folder import BAG_FOLDER
+from jarvis_episode.recording.labels import AUTO_FILE, LABELS_FILE, Labels, read_labels
 from jarvis_episode.recording.scored import Scored, Unusable, find_sources, score_all
 from jarvis_episode.runner import episode_name
 from jarvis_scoring.brick_score import score
 from jarvis_scoring.evidence import Evidence
 from jarvis_scoring.rows import ResultRow, read_rows
-from jarvis_scoring.stages import failure_stages
+from jarvis_scoring.stages import counted, failure_stages_by_brick
 from jarvis_tasks.suite import load_suite
 
 from jarvis_cli.progress import track
 
-#: Beside a record: fields of a ResultRow that the record does not know (api, style, mode, rounds, ...).
-LABELS_FILE = "labels.json"
 _ROWS = ".jsonl"
 
 
@@ -54,18 +52,19 @@ def row_of(scored: Scored) -> ResultRow:
     """One episode; labels beside the record add to it.
 
     Raises:
-        BadInputError: labels that are none of a row.
+        BadInputError: labels that are none.
     """
     evidence, result = scored.evidence, scored.score
-    complete = not scored.faults
-    stages: dict[str, int] = {}
-    if complete and scored.record is not None:
-        stages = failure_stages(scored.record, result, evidence.constants)
-    row = ResultRow(
+    given, derived = read_labels(scored.source), read_labels(scored.source, AUTO_FILE)
+    stages, by_hand = _stages(scored, given)
+    return ResultRow(
         episode_id=evidence.episode_id,
         task_id=evidence.task_id,
         agent=evidence.policy.name,
         seed=evidence.seed,
+        stratum=given.stratum or "",
+        api=given.api or derived.api or "primitives",
+        style=given.style or "default",
         n_scene=len(evidence.initial.objects) - len(evidence.targets),
         n_act=len(evidence.targets),
         score=result.score,
@@ -75,19 +74,29 @@ def row_of(scored: Scored) -> ResultRow:
         calls=result.calls,
         time_s=result.time_s,
         outcome=evidence.outcome,
-        complete=complete,
+        complete=not scored.faults,
         reason="; ".join(scored.faults),
+        mode=given.mode or derived.mode or "none",
+        rounds=given.rounds if given.rounds is not None else derived.rounds or (),
         stages=stages,
+        stages_by_hand=by_hand,
         disturbed_score=_disturbed(evidence),
     )
-    labels = scored.source / LABELS_FILE
-    if not labels.is_file():
-        return row
-    given = read_json(labels, dict[str, Any])
-    try:
-        return msgspec.convert(msgspec.to_builtins(row) | given, ResultRow)
-    except msgspec.ValidationError as error:
-        raise BadInputError(f"is no label of a result ({error})", where=str(labels)) from error
+
+
+def _stages(scored: Scored, given: Labels) -> tuple[dict[str, int], int]:
+    """Failed bricks by stage, by rule or as somebody named them, and how many were named."""
+    if scored.faults or scored.record is None:
+        return {}, 0
+    by_rule = failure_stages_by_brick(scored.record, scored.score, scored.evidence.constants)
+    unknown = sorted(given.failures.keys() - by_rule.keys())
+    if unknown:
+        raise BadInputError(
+            f"{unknown[0]} did not fail, or is no brick to be placed",
+            where=str(scored.source / LABELS_FILE),
+            fix="label failed bricks only",
+        )
+    return counted((by_rule | given.failures).values()), len(given.failures)
 
 
 def _disturbed(evidence: Evidence) -> float | None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from jarvis_bricks.library import LDrawLibrary
-from jarvis_core.config import load_default
+from jarvis_core.config import load_config, load_default
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import write_text
 from jarvis_scoring.estimates import TablesConfig
@@ -22,7 +22,7 @@ from jarvis_cli.sources import add_library_option, parse_range
 EXAMPLES = """
 jarvis tables results/
 jarvis tables results/ --suite suites/mine --agents oracle,noop --seeds 0-2 --out tables/
-jarvis tables rows.jsonl --format latex"""
+jarvis tables rows.jsonl --format latex --config my-tables.yaml"""
 _ENDINGS = {"text": "txt", "csv": "csv", "json": "json", "latex": "tex"}
 
 
@@ -37,6 +37,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--agents", default="", help="expected of the suite, with commas between")
     parser.add_argument("--seeds", default="0", help="expected of the suite, like 0-4 (default 0)")
     parser.add_argument("--expected", type=Path, metavar="FILE", help="episode ids, one a line; or rows")
+    parser.add_argument("--config", type=Path, metavar="YAML", help="instead of config/tables.yaml")
     parser.add_argument("--no-bags", action="store_true", help="don't compare records with their bags")
     parser.add_argument(
         "--strips", action="store_true", help="draw a case strip of every episode (with --out)"
@@ -46,7 +47,11 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    config = load_default("tables", TablesConfig)
+    config = (
+        load_default("tables", TablesConfig)
+        if options.config is None
+        else load_config(options.config, TablesConfig)
+    )
     rows, unusable = collect(options.results, with_bags=not options.no_bags)
     rows, missing = with_expected(rows, _planned(options, rows))
     for item in unusable:

@@ -11,7 +11,7 @@ from jarvis_cli.__main__ import main
 from jarvis_cli.sources import read_model
 from jarvis_cli.tasks import one_task, write_task
 from jarvis_core.cell import CellConfig
-from jarvis_core.config import load_default
+from jarvis_core.config import config_folder, load_default
 from jarvis_core.episode import EpisodeRecord, PolicyInfo
 from jarvis_core.files import write_json
 from jarvis_core.objects import GROUND, Box, ObjectState, RigidObject, TargetObject, WorldState
@@ -151,3 +151,35 @@ def test_tables_of_a_folder_count_what_is_missing(tmp_path: Path, capsys: pytest
     # The rows alone give the same tables again.
     assert main(["tables", str(out / "rows.jsonl")]) == 0
     assert capsys.readouterr().out == text
+
+
+def test_a_stage_named_by_hand_counts_instead_of_the_rule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = record(tmp_path, "one-oracle-0", end=START)
+    assert main(["label", str(tmp_path)]) == 0
+    assert "1 episodes labelled, 0 not" in capsys.readouterr().out
+    labels = json.loads((folder / "labels.auto.json").read_text())
+    assert labels == {"origin": "auto", "mode": "none", "failures": {"b1": "not attempted"}}
+    assert main(["tables", str(tmp_path)]) == 0
+    assert "0 of 1 were named by hand" in capsys.readouterr().out
+    write_json(folder / "labels.json", {"failures": {"b1": "grounding"}})
+    assert main(["tables", str(tmp_path), "--format", "json"]) == 0
+    tables = {t["name"]: t for t in json.loads(capsys.readouterr().out)}
+    stages = dict(zip(tables["table7-stages"]["columns"], tables["table7-stages"]["rows"][0], strict=True))
+    assert (stages["grounding"], stages["not attempted"]) == (1, 0)
+    assert "1 of 1 were named by hand" in tables["table7-stages"]["notes"][0]
+    write_json(folder / "labels.json", {"failures": {"b7": "grounding"}})
+    assert main(["tables", str(tmp_path)]) == 2
+    assert "b7 did not fail" in capsys.readouterr().err
+
+
+def test_constants_of_tables_may_be_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(tmp_path / "results", "one-oracle-0")
+    mine = tmp_path / "mine.yaml"
+    mine.write_text((config_folder() / "tables.yaml").read_text().replace("[[1, 2], [3, 5],", "[[1, 5],"))
+    assert main(["tables", str(tmp_path / "results"), "--config", str(mine)]) == 0
+    assert "\n  1-5 " in capsys.readouterr().out
+    mine.write_text("resamples: 3\n")
+    assert main(["tables", str(tmp_path / "results"), "--config", str(mine)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

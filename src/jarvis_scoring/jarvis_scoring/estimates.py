@@ -21,6 +21,8 @@ class TablesConfig(Config, frozen=True):
         most_blocks: larger samples are resampled in so many random blocks.
         strata: names of strata, in the order in which tables show them.
         act_bins, scene_bins: numbers of bricks, both ends included; null is no end.
+        most_rounds: columns of rounds that the table of reflection shows; later rounds are in the final score.
+        most_named: missing episodes, and episodes that changed, that are named; all are counted.
     """
 
     resamples: int
@@ -30,10 +32,14 @@ class TablesConfig(Config, frozen=True):
     strata: tuple[str, ...]
     act_bins: tuple[Bin, ...]
     scene_bins: tuple[Bin, ...]
+    most_rounds: int
+    most_named: int
 
     def __post_init__(self) -> None:
         if self.resamples < 1 or self.most_blocks < 2 or not 0.0 < self.confidence < 1.0:
             raise ValueError("resamples >= 1, most_blocks >= 2 and confidence between 0 and 1 are needed")
+        if self.most_rounds < 1 or self.most_named < 1:
+            raise ValueError("most_rounds and most_named must be >= 1")
 
 
 class Estimate(msgspec.Struct, frozen=True):

@@ -13,8 +13,6 @@ from jarvis_scoring.rows import STAGES, ResultRow
 from jarvis_scoring.tables import Cell, ResultTable
 
 _COUNTS = "Mean [bootstrap interval] (N); incomplete and missing episodes count 0."
-#: Missing episodes are all counted, and so many are named.
-_MOST_NAMED = 20
 
 
 def all_tables(rows: Sequence[ResultRow], config: TablesConfig) -> list[ResultTable]:
@@ -33,7 +31,7 @@ def all_tables(rows: Sequence[ResultRow], config: TablesConfig) -> list[ResultTa
         recovery(rows, config),
         stages(whole),
         comparisons(whole, config),
-        incomplete(rows),
+        incomplete(rows, config),
     ]
 
 
@@ -165,7 +163,7 @@ def grounding(rows: Sequence[ResultRow], config: TablesConfig) -> ResultTable:
 
 def reflection(rows: Sequence[ResultRow], config: TablesConfig) -> ResultTable:
     """Table 5: score by kind of reflection and round, with and without the time penalty."""
-    longest = max((len(row.rounds) for row in rows), default=0)
+    longest = min(max((len(row.rounds) for row in rows), default=0), config.most_rounds)
     body: list[tuple[Cell, ...]] = []
     reflecting = [row for row in rows if row.mode != "none" or longest]
     for (agent, mode), own in sorted(grouped(reflecting, lambda row: (row.agent, row.mode)).items()):
@@ -225,7 +223,14 @@ def stages(rows: Sequence[ResultRow]) -> ResultTable:
         "Table 7: bricks by the first stage at which they failed",
         ("agent", "functions", "bricks", "built", *STAGES, "no record"),
         tuple(body),
+        (_origin(rows),) if body else (),
     )
+
+
+def _origin(rows: Sequence[ResultRow]) -> str:
+    by_hand = sum(row.stages_by_hand for row in rows)
+    failed = sum(sum(row.stages.values()) for row in rows)
+    return f"Stages follow rules on the record (auto); {by_hand} of {failed} were named by hand."
 
 
 def comparisons(rows: Sequence[ResultRow], config: TablesConfig) -> ResultTable:
@@ -247,10 +252,10 @@ def comparisons(rows: Sequence[ResultRow], config: TablesConfig) -> ResultTable:
     )
 
 
-def incomplete(rows: Sequence[ResultRow]) -> ResultTable:
+def incomplete(rows: Sequence[ResultRow], config: TablesConfig) -> ResultTable:
     """Episodes that count zero because they are missing or incomplete."""
     bad = [row for row in rows if not row.complete]
-    body = tuple((row.episode_id, row.agent, row.reason) for row in bad[:_MOST_NAMED])
+    body = tuple((row.episode_id, row.agent, row.reason) for row in bad[: config.most_named])
     rest = len(bad) - len(body)
     notes = (
         f"{len(bad)} of {len(rows)} episodes count 0.",

@@ -39,7 +39,8 @@ class ResultRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         grounding: of a plan scored without a robot (such a row is no episode): share of steps covered,
             error in mm over matched steps, and whether 3D descriptors were given.
         disturbed_score: right after a perturbation; None where nothing was perturbed.
-        stages: bricks by the first stage at which they failed.
+        stages: bricks by the first stage at which they failed; ``stages_by_hand``: so many of them were named by
+            somebody, the others follow rules.
     """
 
     episode_id: str
@@ -65,6 +66,7 @@ class ResultRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     grounding: tuple[float, float | None, bool] | None = None
     disturbed_score: float | None = None
     stages: dict[str, int] = {}
+    stages_by_hand: int = 0
 
     @property
     def counted(self) -> float:

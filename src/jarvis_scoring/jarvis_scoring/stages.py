@@ -19,6 +19,7 @@ placement         it was brought to its place, but does not stand there as it sh
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from jarvis_core.episode import CallRecord, EpisodeRecord
 from jarvis_core.objects import TargetObject
@@ -33,12 +34,21 @@ from jarvis_scoring.rows import STAGES
 _NEVER_STARTED = (Status.PRECONDITION_FAILED, Status.PLANNING_FAILED)
 
 
-def failure_stages(record: EpisodeRecord, score: EpisodeScore, config: ScoreConfig) -> dict[str, int]:
-    """Number of bricks by stage, only stages that occur, in their order; built bricks are not counted."""
+def failure_stages_by_brick(
+    record: EpisodeRecord, score: EpisodeScore, config: ScoreConfig
+) -> dict[str, str]:
+    """The stage of every required brick that is not built, by its id."""
     targets = {t.object.id: t for t in record.targets}
-    counts = Counter(
-        failure_stage(record, brick, targets[brick.id], config) for brick in score.bricks if not brick.exact
-    )
+    return {
+        brick.id: failure_stage(record, brick, targets[brick.id], config)
+        for brick in score.bricks
+        if not brick.exact
+    }
+
+
+def counted(stages: Iterable[str]) -> dict[str, int]:
+    """Number of bricks by stage, only stages that occur, in their order."""
+    counts = Counter(stages)
     return {stage: counts[stage] for stage in STAGES if counts[stage]}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from episode_factory import BRICKS, CONNECTIONS, make_record, start_pose, target_pose
 from jarvis_core.config import load_config
+from jarvis_core.episode import EpisodeRecord
 from jarvis_core.errors import BadInputError
 from jarvis_core.objects import ConnectionEvent
 from jarvis_core.pose import Pose
@@ -22,7 +23,7 @@ from jarvis_scoring.config import ScoreConfig
 from jarvis_scoring.estimates import TablesConfig, estimate
 from jarvis_scoring.result_tables import all_tables
 from jarvis_scoring.rows import STAGES, ResultRow, read_rows, with_expected, write_rows
-from jarvis_scoring.stages import failure_stages
+from jarvis_scoring.stages import counted, failure_stages_by_brick
 from jarvis_scoring.tables import render
 
 FOLDER = Path(__file__).parents[3] / "config"
@@ -47,6 +48,10 @@ ROWS = [
     row("t4", "b", 30.0, disturbed_score=54.7),
     row("t4", "c", 0.0, grounding=(0.25, 16.76, True)),
 ]
+
+
+def stages_of(record: EpisodeRecord) -> dict[str, int]:
+    return counted(failure_stages_by_brick(record, score(record, CONFIG), CONFIG).values())
 
 
 def table(name: str, rows: list[ResultRow] = ROWS) -> dict[str, dict[str, object]]:
@@ -94,6 +99,12 @@ def test_rounds_go_on_with_the_last_score() -> None:
     assert [cell.mean for cell in with_penalty[4:]] == [35.0, 55.0]  # type: ignore[union-attr]
     without = body["b", "reflection", "without"]
     assert [cell.mean for cell in without[4:]] == [42.5, 60.0]  # type: ignore[union-attr]
+
+
+def test_a_configured_number_of_rounds_is_shown() -> None:
+    config = msgspec.structs.replace(TABLES, most_rounds=1)
+    found = next(t for t in all_tables(ROWS, config) if t.name == "table5-reflection")
+    assert found.columns[-2:] == ("final", "R1")
 
 
 def test_missing_episodes_count_zero_and_doubled_ones_are_refused() -> None:
@@ -182,7 +193,7 @@ def test_stages_by_rule(
         outcome=outcome,
         connections=tuple(c for c in CONNECTIONS if c != ("b1", "plate")),
     )
-    found = failure_stages(record, score(record, CONFIG), CONFIG)
+    found = stages_of(record)
     assert found[expected] >= 1
     assert list(found) == [stage for stage in STAGES if stage in found]
 
@@ -193,7 +204,7 @@ def test_a_brick_knocked_off_later() -> None:
     event = ConnectionEvent(90.0, "released", "b4", "b2", 0.0, 0.0, 0.0, 8.0, 4)
     base = make_record(fallen, connections=without)
     record = msgspec.structs.replace(base, events=(*base.events, event))
-    assert failure_stages(record, score(record, CONFIG), CONFIG)["disturbed later"] == 1
+    assert stages_of(record)["disturbed later"] == 1
     perfect = make_record()
-    assert failure_stages(perfect, score(perfect, CONFIG), CONFIG) == {}
+    assert stages_of(perfect) == {}
     assert len(BRICKS) == len(perfect.targets)

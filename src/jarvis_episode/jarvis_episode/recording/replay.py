@@ -154,6 +154,16 @@ def _types_of(kind: str, definition: str) -> Typestore:
     return store
 
 
+def read_state(raw: RawMessage, where: str) -> WorldState:
+    """A recorded state; raises BadInputError for one that can't be read."""
+    try:
+        message: Any = _types_of(raw.kind, raw.definition).deserialize_cdr(raw.data, raw.kind)
+    except (SerdeError, struct.error, ValueError, IndexError, AssertionError) as error:
+        raise BadInputError(f"holds a state that can't be read ({error})", where=where) from error
+    stamp = message.header.stamp
+    return world_state(message, (stamp.sec * _NANOSECONDS + stamp.nanosec) / _NANOSECONDS, where)
+
+
 def world_state(message: Any, time_s: float, where: str) -> WorldState:
     """From an ObjectStates message; poses bit for bit.
 
