@@ -9,6 +9,7 @@ from jarvis_core.files import write_json
 
 from jarvis_agent.api.usage import UsageRecord
 from jarvis_agent.cage.cage import ProgramEnd
+from jarvis_agent.config import AgentConfig
 
 REPORT_FILE = "report.json"
 
@@ -23,12 +24,14 @@ class AgentReport(msgspec.Struct, frozen=True, kw_only=True):
         usage: counts.
         programs: how each program ended, in order.
         message: what the agent said at its end.
+        config: every configured limit.
     """
 
     door: str
     layer: str
     isolation: str
     usage: UsageRecord
+    config: AgentConfig
     programs: tuple[ProgramEnd, ...] = ()
     message: str = ""
 

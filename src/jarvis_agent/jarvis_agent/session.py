@@ -94,6 +94,7 @@ class Door(ABC):
             layer=str(self.layer),
             isolation=str(self.isolation),
             usage=session.toolbox.usage.record(),
+            config=self.config,
             programs=tuple(session.programs),
             message=session.message,
         )

@@ -24,7 +24,7 @@ from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.config import load_default
 from jarvis_core.errors import BadInputError
-from jarvis_episode.runner import EpisodeResult
+from jarvis_episode.runner import SCENE_SOURCES, EpisodeResult
 from jarvis_scoring.text import table
 from rich.console import Console
 from rich.table import Table
@@ -36,8 +36,8 @@ from jarvis_cli.sources import add_library_option
 EXAMPLES = """
 jarvis agent docs --layer primitives            what an agent is told of its calls
 jarvis agent check program.py                   what is wrong with a program, without running it
-jarvis agent run tasks/house-s01-s01 --program program.py --true-scene
-jarvis agent run tasks/house-s01-s01 --program candidates/ --steps --true-scene
+jarvis agent run tasks/house-s01-s01 --program program.py
+jarvis agent run tasks/house-s01-s01 --program candidates/ --steps
 jarvis agent play tasks/house-s01-s01           the calls at a prompt
 jarvis agent mcp tasks/house-s01-s01 --http     for Claude Code, Codex or any MCP client
 jarvis agent new my_agent                       a template for a policy of your own
@@ -125,9 +125,11 @@ def _add_episode_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", type=Path, help="task folder")
     _add_layer(parser)
     parser.add_argument(
-        "--true-scene",
-        action="store_true",
-        help="show the simulator's true bricks, in place of perception; privileged, and every record says so",
+        "--sees",
+        choices=SCENE_SOURCES,
+        default="perceived",
+        help="where bricks' places come from: the camera (default); nothing: pictures only; true: the simulator's own "
+        "state, a privileged stand-in that every record names",
     )
     parser.add_argument("--name", help="of the agent in records (default: the program's)")
     parser.add_argument("--seed", type=int, default=0, help="decides the initial state (default 0)")
@@ -244,8 +246,9 @@ def _checked(programs: list[Program], layer: Layer, config: AgentConfig) -> tupl
 
 def _episode(options: argparse.Namespace, policy: Door, *, quiet: bool = False) -> EpisodeResult:
     catalogue = PartCatalogue(LDrawLibrary.find(options.ldraw_library))
-    sees = "true" if options.true_scene else "nothing"
-    result = play_policy(options.task, policy, options.seed, options.out, catalogue, sees=sees, quiet=quiet)
+    result = play_policy(
+        options.task, policy, options.seed, options.out, catalogue, sees=options.sees, quiet=quiet
+    )
     write_episode_page(result.folder)
     return result
 

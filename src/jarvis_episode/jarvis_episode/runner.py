@@ -28,6 +28,7 @@ from jarvis_tasks.task import Task
 
 from jarvis_episode.cell import EmbeddedCell
 from jarvis_episode.disturbance import Spoiler
+from jarvis_episode.perceiving import open_eyes
 from jarvis_episode.recording.folder import EpisodeFolder, write_score
 from jarvis_episode.recording.recorder import EpisodeRecorder
 from jarvis_episode.settings import Settings
@@ -35,7 +36,7 @@ from jarvis_episode.tools import EpisodeTools, Ledger, OracleTools, run_policy
 from jarvis_episode.versions import versions
 
 #: What an agent's ``scene`` may come from.
-SCENE_SOURCES = ("nothing", "true")
+SCENE_SOURCES = ("nothing", "perceived", "true")
 #: Simulated time after the policy's end in which everything comes to rest before the last look.
 SETTLE_S = 0.5
 
@@ -72,8 +73,8 @@ def run_episode(
     Args:
         results: gets a folder for the episode; must not hold one of the same name.
         on_progress: told what happens, in a few words.
-        sees: what ``Tools.scene`` shows: ``nothing``, or ``true``, a privileged stand-in for perception that the
-            record and the page name.
+        sees: what ``Tools.scene`` shows: ``nothing``; ``perceived``, what the camera sees, and then the skills know
+            no more either; or ``true``, a privileged stand-in for perception that record and page name.
         spoiler: begins the build and spoils it before the policy takes over.
 
     Raises:
@@ -129,6 +130,7 @@ class _Episode:
         self._who = who
         self._seed = seed
         self._settings = settings
+        self._catalogue = catalogue
         self._cell = cell
         self._on_progress = on_progress
         self._spoiler = spoiler
@@ -235,9 +237,14 @@ class _Episode:
         cell = self._cell
         planning = SkillPlanning(cell.skills.context)
         if not self._policy.privileged:
-            eyes: SceneSource | None = cell.scenes if self._who.sees == "true" else None
-            return EpisodeTools(ledger, brief, cell.observe, eyes, planning)
+            return EpisodeTools(ledger, brief, cell.observe, self._eyes(brief), planning)
         return OracleTools(ledger, brief, cell.observe, cell.scenes.scene, self._targets, planning)
+
+    def _eyes(self, brief: TaskBrief) -> SceneSource | None:
+        """What the policy may ask for of what lies where."""
+        if self._who.sees == "perceived":
+            return open_eyes(self._cell, self._settings, self._catalogue, brief.manual.parts)
+        return self._cell.scenes if self._who.sees == "true" else None
 
     def _observe(self, recorder: EpisodeRecorder) -> list[int]:
         """Record while simulated time passes."""
@@ -324,7 +331,7 @@ def make_record(
         seed=seed,
         policy=policy,
         transport=transport,
-        scene_source="true",
+        scene_source="perceived" if policy.sees == "perceived" else "true",
         outcome=outcome[0],
         outcome_message=outcome[1],
         started_at=started_at,

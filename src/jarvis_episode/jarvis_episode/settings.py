@@ -9,6 +9,7 @@ from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
 from jarvis_core.files import encode_hook
 from jarvis_motion.config import MotionConfig
+from jarvis_perception.config import PerceptionConfig
 from jarvis_robot.config import RobotConfig, load_robot_config
 from jarvis_scoring.config import ScoreConfig
 from jarvis_sim.config import SimConfig
@@ -24,6 +25,7 @@ class Settings(msgspec.Struct, frozen=True):
     robot: RobotConfig
     sim: SimConfig
     motion: MotionConfig
+    perception: PerceptionConfig
     skills: SkillsConfig
     episode: EpisodeConfig
     score: ScoreConfig
@@ -37,6 +39,7 @@ class Settings(msgspec.Struct, frozen=True):
             robot=load_robot_config(cell.robot),
             sim=load_default("sim", SimConfig),
             motion=load_default("motion", MotionConfig),
+            perception=load_default("perception", PerceptionConfig),
             skills=load_default("skills", SkillsConfig),
             episode=load_default("episode", EpisodeConfig),
             score=load_default("score", ScoreConfig),

@@ -69,7 +69,7 @@ def test_the_record_and_the_bag_alone_give_the_same_score(built: EpisodeResult) 
 def test_every_configured_value_is_in_the_record(built: EpisodeResult) -> None:
     files = {
         name: config_folder() / f"{name}.yaml"
-        for name in ("cell", "sim", "motion", "skills", "episode", "score")
+        for name in ("cell", "sim", "motion", "perception", "skills", "episode", "score")
     }
     files["robot"] = config_folder() / "robots" / "panda.yaml"
     assert set(built.record.config) == set(files)

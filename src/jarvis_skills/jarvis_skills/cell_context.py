@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from jarvis_bricks.geometry import STUD_PITCH_M
 from jarvis_bricks.grip import GripKey
 from jarvis_core.cell import CellConfig
+from jarvis_core.errors import PerceptionRefusedError
 from jarvis_core.motion import Cancellation
 from jarvis_core.objects import Box, RigidObject, Scene
 from jarvis_core.ports import Robot, SceneSource
@@ -84,8 +85,11 @@ class SkillContext:
             raise StepFailed(Status.CANCELED, f"canceled before {what}; the arm stands still")
 
     def look(self) -> Scene:
-        """The scene now."""
-        return self.scenes.scene()
+        """The scene now; fails where nothing can be told from the picture."""
+        try:
+            return self.scenes.scene()
+        except PerceptionRefusedError as error:
+            raise StepFailed(Status.VERIFICATION_FAILED, error.line()) from error
 
     def find(self, scene: Scene, object_id: str) -> RigidObject:
         """The object of that id; fails as a precondition, naming what there is."""
