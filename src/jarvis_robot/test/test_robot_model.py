@@ -202,3 +202,36 @@ def test_bad_files_are_named() -> None:
         parse_urdf("<robot><joint name='a' type='ball'/></robot>", where="here.urdf")
     with pytest.raises(BadInputError, match="exactly one root"):
         parse_urdf("<robot><link name='a'/><link name='b'/></robot>", where="here.urdf")
+
+
+UR5 = RobotModel.load("ur5")
+#: Universal Robots' published parameters of the UR5 (standard convention): a, d, alpha of joints 1 to 6.
+UR5_DH = np.array(
+    [
+        [0.0, 0.089159, np.pi / 2],
+        [-0.425, 0.0, 0.0],
+        [-0.39225, 0.0, 0.0],
+        [0.0, 0.10915, np.pi / 2],
+        [0.0, 0.09465, -np.pi / 2],
+        [0.0, 0.0823, 0.0],
+    ]
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(-3.1, 3.1), min_size=6, max_size=6))
+def test_the_second_arm_is_universal_robots_ur5(joints: list[float]) -> None:
+    """Its base_link is turned by 180 degrees about z against the controller's base, as ur_description has it."""
+    expected = np.diag([-1.0, -1.0, 1.0, 1.0])
+    for (a, d, alpha), theta in zip(UR5_DH, joints, strict=True):
+        ct, st_, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
+        expected = expected @ np.array(
+            [
+                [ct, -st_ * ca, st_ * sa, a * ct],
+                [st_, ct * ca, -ct * sa, a * st_],
+                [0.0, sa, ca, d],
+                [0.0, 0.0, 0.0, 1.0],
+            ]
+        )
+    flange = UR5.forward(np.array(joints))["tool0"]
+    np.testing.assert_allclose(flange.matrix, expected, atol=1e-4)
