@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jarvis_core.observation import Wrench
 from jarvis_core.pose import FloatArray
 from jarvis_core.status import Status
 
@@ -80,11 +81,49 @@ class Cancellation:
 
 
 @dataclass(frozen=True, slots=True)
+class ForceLimit:
+    """Where a guarded motion ends: at this force of the surroundings along a direction.
+
+    Attributes:
+        direction: unit vector in ``world``: (0, 0, 1) when pressing down, (0, 0, -1) when pulling up.
+        newton: the force, more than 0.
+    """
+
+    direction: tuple[float, float, float]
+    newton: float
+
+    def along(self, wrench: Wrench) -> float:
+        """The wrench's force along the direction, newton."""
+        return sum(d * f for d, f in zip(self.direction, wrench.force_n, strict=True))
+
+    def reached(self, wrench: Wrench) -> bool:
+        return self.along(wrench) >= self.newton
+
+
+@dataclass(frozen=True, slots=True)
 class MotionOutcome:
-    """How a trajectory ended: SUCCEEDED, EXECUTION_FAILED, CANCELED (standing still) or TIMED_OUT."""
+    """How a trajectory ended: SUCCEEDED, EXECUTION_FAILED, CANCELED (standing still) or TIMED_OUT.
+
+    Attributes:
+        guarded: it was stopped by its force limit, which is a success.
+    """
 
     status: Status
     message: str
+    guarded: bool = False
+
+
+def no_wrench() -> MotionOutcome:
+    """Of a guarded motion on a robot without a wrench: it does not begin."""
+    return MotionOutcome(Status.EXECUTION_FAILED, "the robot tells no wrench, so no force can be limited")
+
+
+def stopped_by_force(outcome: MotionOutcome, guarded: bool, cancel: Cancellation | None) -> MotionOutcome:
+    """How a guarded motion ended: braking at the limit looks like a cancel to a controller, which it is not."""
+    asked = cancel is not None and cancel.requested
+    if guarded and not asked and outcome.status in (Status.CANCELED, Status.SUCCEEDED):
+        return MotionOutcome(Status.SUCCEEDED, "stopped at the force limit", guarded=True)
+    return outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,19 @@ class RobotState(msgspec.Struct, frozen=True):
     tool: Pose
 
 
+class Wrench(msgspec.Struct, frozen=True):
+    """What the surroundings exert on the hand (and on what it holds), estimated at the tool centre point.
+
+    Attributes:
+        force_n: (3,) along the axes of ``world``; pressing down on something gives a positive z.
+        torque_nm: (3,) about the tool centre point, same axes.
+    """
+
+    time_s: float
+    force_n: tuple[float, float, float]
+    torque_nm: tuple[float, float, float]
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What an agent is given when it looks."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from jarvis_core.manual import PartCount, TaskBrief
-from jarvis_core.motion import Cancellation, GripperOutcome, JointTrajectory, MotionOutcome
+from jarvis_core.motion import Cancellation, ForceLimit, GripperOutcome, JointTrajectory, MotionOutcome
 from jarvis_core.objects import ConnectionEvent, RigidObject, Scene, TargetObject, WorldState
-from jarvis_core.observation import CameraFrame, Observation, RobotState
+from jarvis_core.observation import CameraFrame, Observation, RobotState, Wrench
 from jarvis_core.planning import GraspPlan, ReachAnswer
 from jarvis_core.pose import Pose
 from jarvis_core.seen import SeenScene
@@ -36,17 +36,23 @@ class Robot(Protocol):
     def state(self) -> RobotState:
         """Measured joints, gripper width and tool pose."""
 
+    def wrench(self) -> Wrench | None:
+        """The estimated external wrench now; None where the robot tells none."""
+
     def follow(
         self,
         trajectory: JointTrajectory,
         cancel: Cancellation | None = None,
         *,
         goal_tolerance_rad: float | None = None,
+        force_limit: ForceLimit | None = None,
     ) -> MotionOutcome:
         """Run a trajectory that starts where the arm stands. After a cancel the arm stands still.
 
         ``goal_tolerance_rad``: how far from the goal a joint may come to rest, instead of the controller's own
         tolerance: a motion that presses on something ends before its goal, and that is no failure.
+        ``force_limit``: where it is reached the arm stops, which is a success (``guarded``); EXECUTION_FAILED where
+        the robot tells no wrench.
         """
 
     def grip(self, width_m: float, force_n: float, cancel: Cancellation | None = None) -> GripperOutcome:

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from jarvis_core.errors import ConfigError
 from jarvis_core.objects import Box
-from jarvis_core.observation import RobotState
+from jarvis_core.observation import RobotState, Wrench
 from jarvis_core.pose import FloatArray, Pose
 from jarvis_robot.meshes import ColouredMesh, simplified
 from jarvis_robot.model import RobotModel
@@ -60,6 +60,7 @@ class Arm(PassiveComponent):
             gripper.max_width_m, gripper.force_n, gripper.open_speed_m_s, drive, arm.control_s
         )
         self._held: frozenset[int] = frozenset()
+        self._external = np.zeros(robot.n_joints)
 
     def build(self, spec: mujoco.MjSpec) -> None:
         bodies = {self.robot.config.base_link: spec.worldbody.add_body(name=self.robot.config.base_link)}
@@ -92,6 +93,8 @@ class Arm(PassiveComponent):
         controls = _run([int(model.actuator(j.name).id) for j in self.robot.arm_joints])
         self._torque = data.ctrl[controls]
         self._bias, self._gravity = data.qfrc_bias[self._dofs], data.qfrc_gravcomp[self._dofs]
+        self._constraint = data.qfrc_constraint[self._dofs]
+        self._external_share = engine.timestep_s / (engine.timestep_s + self._config.wrench_filter_s)
         self._acceleration, self._inertial = np.zeros((2, model.nv))
         self._demand, self._arm_inertial = self._acceleration[self._dofs], self._inertial[self._dofs]
         omega = self._config.bandwidth_rad_s
@@ -110,6 +113,7 @@ class Arm(PassiveComponent):
         width = self.robot.config.gripper.max_width_m
         self.place(home, width)
         self._held = frozenset()
+        self._external[:] = 0.0
 
     def place(self, joints: FloatArray, width_m: float) -> None:
         """Put the robot somewhere at once, at rest (initial states and tests)."""
@@ -147,6 +151,7 @@ class Arm(PassiveComponent):
         self._torque -= self._gravity
 
     def after_step(self) -> None:
+        self._external += self._external_share * (self._constraint - self._external)
         if self._engine.steps % self._every == 0:
             self._held = self._between_pads()
             # What hangs still in the hand must not be found asleep when the hand lets go: it would float.
@@ -159,12 +164,14 @@ class Arm(PassiveComponent):
             "arm": self.controller.save(),
             "gripper": self.gripper.save(),
             "held": sorted(self._held),
+            "external": self._external.tolist(),
         }
 
     def load(self, state: Any) -> None:
         self.controller.load(state["arm"])
         self.gripper.load(state["gripper"])
         self._held = frozenset(state["held"])
+        self._external[:] = state["external"]
 
     @property
     def joints(self) -> FloatArray:
@@ -185,6 +192,18 @@ class Arm(PassiveComponent):
 
     def state(self) -> RobotState:
         return RobotState(self._engine.time_s, tuple(self.joints.tolist()), self.width_m, self.tool())
+
+    def wrench(self) -> Wrench:
+        """As a real arm estimates it from torques its own model can't explain: the F whose J^T F is nearest to them.
+
+        Weight and inertia of what the hand holds are part of it.
+        """
+        self._engine.sync()
+        model, data = self._engine.model, self._engine.data
+        jacobian = np.zeros((6, model.nv))
+        mujoco.mj_jacSite(model, data, jacobian[:3], jacobian[3:], self._site)
+        found = np.linalg.lstsq(jacobian[:, self._dofs].T, self._external, rcond=None)[0].tolist()
+        return Wrench(self._engine.time_s, (found[0], found[1], found[2]), (found[3], found[4], found[5]))
 
     @property
     def held(self) -> frozenset[int]:

@@ -99,6 +99,7 @@ class ArmConfig(Config, frozen=True):
         settle_tolerance_rad, settle_speed_rad_s: within both the motion has ended; settle_timeout_s: later than
             this after the trajectory's end it has failed.
         stop_s: shortest time in which a cancelled motion comes to a stop.
+        wrench_filter_s: time constant of the low-pass on the external torques from which the wrench is estimated.
     """
 
     control_s: float
@@ -111,6 +112,7 @@ class ArmConfig(Config, frozen=True):
     settle_speed_rad_s: float
     settle_timeout_s: float
     stop_s: float
+    wrench_filter_s: float
 
 
 class GripperDriveConfig(Config, frozen=True):

@@ -6,9 +6,17 @@ server that steps the world itself uses ``start_follow``, ``start_grip``, the ou
 
 from __future__ import annotations
 
-from jarvis_core.motion import Cancellation, GripperOutcome, JointTrajectory, MotionOutcome
+from jarvis_core.motion import (
+    Cancellation,
+    ForceLimit,
+    GripperOutcome,
+    JointTrajectory,
+    MotionOutcome,
+    no_wrench,
+    stopped_by_force,
+)
 from jarvis_core.objects import Scene
-from jarvis_core.observation import CameraFrame, RobotState
+from jarvis_core.observation import CameraFrame, RobotState, Wrench
 
 from jarvis_sim.world import TOP_CAMERA, SimWorld
 
@@ -29,23 +37,35 @@ class SimRobot:
         """Measured joints, gripper width and tool pose."""
         return self._arm.state()
 
+    def wrench(self) -> Wrench | None:
+        """The estimated external wrench at the tool; None from a simulator that tells none."""
+        return self._arm.wrench()
+
     def follow(
         self,
         trajectory: JointTrajectory,
         cancel: Cancellation | None = None,
         *,
         goal_tolerance_rad: float | None = None,
+        force_limit: ForceLimit | None = None,
     ) -> MotionOutcome:
         """Run a trajectory that starts where the arm stands; ends when the arm stands still.
 
         CANCELED after a cancel; EXECUTION_FAILED when something blocks the arm, or the start is elsewhere.
         """
+        if force_limit is not None and self.wrench() is None:
+            return no_wrench()
         self.start_follow(trajectory, goal_tolerance_rad)
+        guarded = False
         while (outcome := self._arm.controller.outcome) is None:
-            if cancel is not None and cancel.requested:
+            wanted = cancel is not None and cancel.requested
+            if force_limit is not None and not guarded:
+                wrench = self.wrench()
+                guarded = wrench is not None and force_limit.reached(wrench)
+            if wanted or guarded:
                 self.cancel_follow()
             self._world.step()
-        return outcome
+        return stopped_by_force(outcome, guarded, cancel)
 
     def grip(self, width_m: float, force_n: float, cancel: Cancellation | None = None) -> GripperOutcome:
         """Bring the pads to ``width_m`` or until they stall on something, which they go on squeezing."""

@@ -14,7 +14,12 @@ class SkillsConfig(Config, frozen=True):
         travel_speed, approach_speed, contact_speed: for free motion, straight approach, and the last
             ``contact_distance_m`` before something is touched.
         seat_gap_m: height above its final place to which an object is lowered freely.
-        press_depth_m: way of the push that follows; where it exceeds the gap it presses the studs together.
+        press_n_per_stud: force with which an object is pressed on, for each stud below it; press_limit_n: at the
+            most, however many there are.
+        press_speed, guarded_depth_m: how the way down to that force is gone, and how far at the most.
+        blocked_m: a force limit reached this far above the place means that something is in the way.
+        press_depth_m: way of the press on a robot that tells no wrench; where it exceeds the gap it presses the studs
+            together.
         press_tolerance_rad: how far from that push's goal the joints may be stopped by what they press on.
         finger_slack_m: opening beyond the object's width on each side, before gripping and after releasing.
         width_tolerance_m: a grasp counts if the pads stop within this of the object's width; fingers count as
@@ -38,6 +43,11 @@ class SkillsConfig(Config, frozen=True):
     contact_speed: float
     contact_distance_m: float
     seat_gap_m: float
+    press_n_per_stud: float
+    press_limit_n: float
+    press_speed: float
+    guarded_depth_m: float
+    blocked_m: float
     press_depth_m: float
     press_tolerance_rad: float
     finger_slack_m: float

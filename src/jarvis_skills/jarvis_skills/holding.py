@@ -41,13 +41,18 @@ def require_held(ctx: SkillContext, scene: Scene) -> Held:
     held = ctx.held
     if held is None:
         raise StepFailed(Status.PRECONDITION_FAILED, "the hand is empty; pick something first")
+    require_grip(ctx, held, scene)
+    return held
+
+
+def require_grip(ctx: SkillContext, held: Held, scene: Scene | None = None) -> None:
+    """Fails when ``held`` was lost: by the pads' distance, and by a look where there is one."""
     why = check_hand(ctx, scene)
     if why:
         raise StepFailed(
             Status.VERIFICATION_FAILED,
             f"{held.object.id} was lost: {why}; look where it lies and pick it again",
         )
-    return held
 
 
 def measure_in_hand(ctx: SkillContext) -> float:

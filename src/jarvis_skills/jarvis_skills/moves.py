@@ -79,14 +79,6 @@ def descend(ctx: SkillContext, tool: Pose, what: str, allow_contact: Sequence[st
         run_plan(ctx, part, what)
 
 
-def press(ctx: SkillContext, what: str, allow_contact: Sequence[str]) -> None:
-    """Push straight down a little. Something is meant to be in the way: stopping short is no failure."""
-    tool = ctx.robot.state().tool.translated((0.0, 0.0, -ctx.config.press_depth_m))
-    speed = ctx.config.contact_speed
-    plan = ctx.backend.plan_line(joints(ctx), tool, speed=speed, allow_contact=allow_contact)
-    run_plan(ctx, planned(plan, what), what, ctx.config.press_tolerance_rad)
-
-
 def rise(ctx: SkillContext, height_m: float, what: str, allow_contact: Sequence[str] = ()) -> None:
     """Straight up from where the tool is."""
     tool = ctx.robot.state().tool.translated((0.0, 0.0, height_m))

@@ -11,8 +11,9 @@ from jarvis_core.status import Status
 from jarvis_skills.cell_context import PLATE, TABLE, Held, SkillContext, StepFailed
 from jarvis_skills.clearing import clear_off
 from jarvis_skills.grasp import bottom_z, boxes_at, carriers, check_release, overlap_depths, touching
-from jarvis_skills.holding import detach, measure_in_hand, require_held
-from jarvis_skills.moves import check_workspace, descend, go_to_pose, open_fingers, press, rise
+from jarvis_skills.holding import detach, measure_in_hand, require_grip, require_held
+from jarvis_skills.moves import check_workspace, descend, go_to_pose, open_fingers, rise
+from jarvis_skills.pressing import Pressed, force_limit_n, press, studs_below
 
 #: Fingers that are farther apart than when they held an object have let it go.
 RELEASED_M = 0.0003
@@ -39,8 +40,9 @@ def place(ctx: SkillContext, goal: PlaceGoal) -> dict[str, Fact]:
     ready = tool_at(ctx, goal.pose).translated((0.0, 0.0, ctx.config.seat_gap_m))
     descend(ctx, ready, "descend", allow_contact=contacts)
     ctx.phase("press")
-    press(ctx, "press", contacts)
-    ctx.robot.wait(ctx.config.settle_s)
+    pressed = press_on(ctx, scene, goal.pose, contacts)
+    # Fingertips that pressed on the ground because the object is gone must not let go of nothing.
+    require_grip(ctx, held)
     ctx.phase("release")
     width = release(ctx, held)
     ctx.phase("retreat")
@@ -48,7 +50,16 @@ def place(ctx: SkillContext, goal: PlaceGoal) -> dict[str, Fact]:
     rise(ctx, ctx.config.lift_height_m, "retreat", allow_contact=contacts)
     ctx.robot.wait(ctx.config.settle_s)
     ctx.phase("verify")
-    return verify(ctx, held.object.id, goal.pose, width)
+    return verify(ctx, held.object.id, goal.pose, width) | pressed.facts()
+
+
+def press_on(ctx: SkillContext, scene: Scene, pose: Pose, contacts: tuple[str, ...]) -> Pressed:
+    """Press the held object onto what it is put on, as hard as the studs there need."""
+    assert ctx.held is not None
+    boxes = boxes_at(ctx.held.object, pose)
+    studs = studs_below(boxes, ctx.obstacles(scene), ctx.config.support_gap_m)
+    seated_z = float(tool_at(ctx, pose).position[2])
+    return press(ctx, "press", contacts, force_limit_n(ctx, studs), seated_z)
 
 
 def tool_at(ctx: SkillContext, pose: Pose) -> Pose:

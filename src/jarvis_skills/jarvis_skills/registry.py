@@ -77,7 +77,7 @@ _SKILLS = (
         place,
         ("the hand holds an object", "the pose is in the workspace, free and supported"),
         VERIFIED_EXITS,
-        ("object_id", "error_m", "error_rad", "gripper_width_m", "held"),
+        ("object_id", "error_m", "error_rad", "gripper_width_m", "held", "force_limited", "press_force_n"),
     ),
     Skill(
         PickAndPlaceGoal,
@@ -88,7 +88,16 @@ _SKILLS = (
             "the pose is in the workspace, free and supported",
         ),
         VERIFIED_EXITS,
-        ("object_id", "offset_in_hand_m", "error_m", "error_rad", "gripper_width_m", "held"),
+        (
+            "object_id",
+            "offset_in_hand_m",
+            "error_m",
+            "error_rad",
+            "gripper_width_m",
+            "held",
+            "force_limited",
+            "press_force_n",
+        ),
     ),
     Skill(
         MoveToGoal,

@@ -86,6 +86,9 @@ class IsaacArm:
         joints = self.joints
         return RobotState(self.time_s, tuple(joints.tolist()), self.width_m, self.robot.tool(joints))
 
+    def wrench(self) -> None:
+        """None: no external torques are read from Isaac Sim."""
+
 
 class IsaacCameras:
     """The cell's cameras, by name."""

@@ -194,9 +194,10 @@ class SimNode(Node):
         """Answer ended goals and publish what is due."""
         world = self.world
         if self._robot_streams.pacer.due(world.time_s, still):
-            robot = SimRobot(world).state()
-            names = self._model.config.arm_joints
-            self._robot_streams.publish(world.time_s, names, robot.joints_rad, robot.gripper_width_m)
+            robot, names = SimRobot(world), self._model.config.arm_joints
+            state = robot.state()
+            self._robot_streams.publish(world.time_s, names, state.joints_rad, state.gripper_width_m)
+            self._robot_streams.publish_wrench(robot.wrench())
         if self._truth.pacer.due(world.time_s, still):
             self._truth.publish_state(world.state())
         self._truth.publish_events(world.events())

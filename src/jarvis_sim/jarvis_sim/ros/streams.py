@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from geometry_msgs.msg import Point, TransformStamped, Vector3
+from geometry_msgs.msg import Point, TransformStamped, Vector3, WrenchStamped
 from jarvis_bricks.colours import ColourTable
 from jarvis_core.objects import ConnectionEvent, RigidObject, WorldState
-from jarvis_core.observation import CameraFrame
+from jarvis_core.observation import CameraFrame, Wrench
 from jarvis_core.pose import Pose
 from jarvis_core.ros.conversions import (
     event_to_ros,
@@ -33,6 +33,8 @@ from jarvis_interfaces.msg import ObjectStates
 from jarvis_sim.config import RatesConfig
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+#: As franka_ros2's broadcaster calls it.
+WRENCH_TOPIC = "/franka_robot_state_broadcaster/external_wrench_in_base_frame"
 #: States kept for a recorder that lags; losing one would spoil the record.
 STATES_DEPTH = 2000
 CAMERA_FRAME = "camera_optical_frame"
@@ -74,7 +76,7 @@ class Pacer:
 
 
 class RobotStreams:
-    """/clock, /joint_states, /tf, /tf_static and /robot_description."""
+    """/clock, /joint_states, the external wrench, /tf, /tf_static and /robot_description."""
 
     def __init__(
         self, node: Node, model: RobotModel, camera_pose: Pose, plate_pose: Pose, rates: RatesConfig
@@ -83,6 +85,7 @@ class RobotStreams:
         self.pacer = Pacer(1.0 / rates.robot_hz, repeat_s=1.0 / rates.still_hz)
         self._clock = node.create_publisher(Clock, "/clock", 10)
         self._joints = node.create_publisher(JointState, "/joint_states", 10)
+        self._wrench = node.create_publisher(WrenchStamped, WRENCH_TOPIC, 10)
         self._tf = node.create_publisher(TFMessage, "/tf", 10)
         self._tf_pacer = Pacer(1.0 / rates.tf_hz, wall_s=0.05)
         tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
@@ -107,6 +110,15 @@ class RobotStreams:
             links = self._model.forward(np.array(positions), width_m)
             transforms = [transform(time_s, name, pose) for name, pose in links.items()]
             self._tf.publish(TFMessage(transforms=transforms))
+
+    def publish_wrench(self, wrench: Wrench | None) -> None:
+        """As a real Panda's broadcaster tells it; nothing from a simulator that has none."""
+        if wrench is None:
+            return
+        message = WrenchStamped(header=header(wrench.time_s))
+        message.wrench.force = _vector(wrench.force_n)
+        message.wrench.torque = _vector(wrench.torque_nm)
+        self._wrench.publish(message)
 
 
 class TruthStreams:
@@ -206,6 +218,11 @@ class CameraStream:
         if self._depth:
             self._depth_info.publish(info)
             self._depth_image.publish(image_message(frame.time_s, frame.depth_m, "32FC1"))
+
+
+def _vector(values: Sequence[float]) -> Vector3:
+    x, y, z = values
+    return Vector3(x=x, y=y, z=z)
 
 
 def transform(time_s: float, child: str, pose: Pose) -> TransformStamped:

@@ -11,8 +11,17 @@ import numpy as np
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from control_msgs.msg import JointTolerance
-from jarvis_core.motion import Cancellation, GripperOutcome, JointTrajectory, MotionOutcome
-from jarvis_core.observation import RobotState
+from geometry_msgs.msg import WrenchStamped
+from jarvis_core.motion import (
+    Cancellation,
+    ForceLimit,
+    GripperOutcome,
+    JointTrajectory,
+    MotionOutcome,
+    no_wrench,
+    stopped_by_force,
+)
+from jarvis_core.observation import RobotState, Wrench
 from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.ros.conversions import time_from_ros, trajectory_to_ros
 from jarvis_core.ros.waiting import require_server, wait_for
@@ -33,6 +42,31 @@ POLL_S = 0.005
 
 ARM_ACTION = "/panda_arm_controller/follow_joint_trajectory"
 GRIPPER_ACTION = "/panda_gripper/gripper_cmd"
+#: As franka_ros2's broadcaster calls it: at the stiffness frame, along the axes of the base.
+WRENCH_TOPIC = "/franka_robot_state_broadcaster/external_wrench_in_base_frame"
+#: A wrench that is this much older than the joint state tells nothing.
+WRENCH_AGE_S = 0.5
+
+
+class Guard:
+    """Watches one motion's force limit.
+
+    Attributes:
+        reached: the limit was reached; silent: the wrench is no longer told. Either ends the motion.
+    """
+
+    def __init__(self, wrench: Callable[[], Wrench | None], limit: ForceLimit | None) -> None:
+        self._wrench = wrench
+        self._limit = limit
+        self.reached = self.silent = False
+
+    def check(self) -> bool:
+        """Whether the motion must end."""
+        if self._limit is not None and not (self.reached or self.silent):
+            wrench = self._wrench()
+            self.silent = wrench is None
+            self.reached = wrench is not None and self._limit.reached(wrench)
+        return self.reached or self.silent
 
 
 class RosRobot:
@@ -53,6 +87,8 @@ class RosRobot:
         self._news = threading.Condition()
         quality = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
         node.create_subscription(JointState, "/joint_states", self._on_joint_state, quality)
+        self._wrench: WrenchStamped | None = None
+        node.create_subscription(WrenchStamped, WRENCH_TOPIC, self._on_wrench, quality)
 
     def connect(self) -> None:
         """Wait until both controllers are there; raises MissingCapabilityError naming the absent one."""
@@ -71,13 +107,26 @@ class RosRobot:
         tool = self._forward(np.array(arm))
         return RobotState(time_from_ros(message.header.stamp), arm, width, tool)
 
+    def wrench(self) -> Wrench | None:
+        message = self._wrench
+        if message is None:
+            return None
+        time_s = time_from_ros(message.header.stamp)
+        if abs(self.time_s - time_s) > WRENCH_AGE_S:
+            return None
+        force, torque = message.wrench.force, message.wrench.torque
+        return Wrench(time_s, (force.x, force.y, force.z), (torque.x, torque.y, torque.z))
+
     def follow(
         self,
         trajectory: JointTrajectory,
         cancel: Cancellation | None = None,
         *,
         goal_tolerance_rad: float | None = None,
+        force_limit: ForceLimit | None = None,
     ) -> MotionOutcome:
+        if force_limit is not None and self.wrench() is None:
+            return no_wrench()
         goal = FollowJointTrajectory.Goal(trajectory=trajectory_to_ros(trajectory))
         if goal_tolerance_rad is not None:
             names = trajectory.joint_names
@@ -85,8 +134,14 @@ class RosRobot:
         handle = self._send(self._arm, goal, ARM_ACTION)
         if not handle.accepted:
             return MotionOutcome(Status.EXECUTION_FAILED, "the arm controller rejected the trajectory")
-        answer = self._finish(handle, cancel, ARM_ACTION)
+        guard = Guard(self.wrench, force_limit)
+        answer = self._finish(handle, cancel, ARM_ACTION, guard)
         self._await_news()
+        if guard.silent:
+            return MotionOutcome(Status.EXECUTION_FAILED, f"{WRENCH_TOPIC} fell silent; the arm stands still")
+        return stopped_by_force(self._outcome(answer), guard.reached, cancel)
+
+    def _outcome(self, answer: Any) -> MotionOutcome:
         if answer.status == GoalStatus.STATUS_CANCELED:
             return MotionOutcome(Status.CANCELED, "canceled; the arm stands still")
         if answer.status != GoalStatus.STATUS_SUCCEEDED:
@@ -127,7 +182,9 @@ class RosRobot:
         require_server(client, name)
         return wait_for(client.send_goal_async(goal), ACCEPT_TIMEOUT_S, name)
 
-    def _finish(self, handle: ClientGoalHandle, cancel: Cancellation | None, name: str) -> Any:
+    def _finish(
+        self, handle: ClientGoalHandle, cancel: Cancellation | None, name: str, guard: Guard | None = None
+    ) -> Any:
         """The result; passes a cancel on and still waits for the answer, which comes at standstill."""
         future = handle.get_result_async()
         deadline = time.monotonic() + MOTION_TIMEOUT_S
@@ -135,7 +192,8 @@ class RosRobot:
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
         while not done.wait(POLL_S):
-            if cancel is not None and cancel.requested and not asked:
+            wanted = cancel is not None and cancel.requested
+            if (wanted or (guard is not None and guard.check())) and not asked:
                 handle.cancel_goal_async()
                 asked = True
             if time.monotonic() > deadline:
@@ -149,6 +207,9 @@ class RosRobot:
             seen = self._count
             if not self._news.wait_for(lambda: self._count > seen, FRESH_TIMEOUT_S):
                 raise TimeoutError(f"nothing new on /joint_states within {FRESH_TIMEOUT_S:.0f} s")
+
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        self._wrench = message
 
     def _on_joint_state(self, message: JointState) -> None:
         with self._news:

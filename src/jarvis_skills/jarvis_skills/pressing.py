@@ -1,0 +1,120 @@
+"""Pressing down as hard as the studs below need, and not harder: more would lever neighbours off."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jarvis_bricks.geometry import STUD_PITCH_M
+from jarvis_core.motion import ForceLimit
+from jarvis_core.objects import Box
+from jarvis_core.pose import FloatArray
+from jarvis_core.skills import Fact
+from jarvis_core.status import Status
+from jarvis_motion.backend import Obstacle
+
+from jarvis_skills.cell_context import TABLE, SkillContext, StepFailed
+from jarvis_skills.moves import joints, planned, run_plan
+
+logger = logging.getLogger(__name__)
+
+#: The surroundings push up when the hand presses down.
+_UP = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """What came of a press.
+
+    Attributes:
+        limited: its force was limited; on a robot that tells no wrench the way alone was.
+        force_n: what the hand pressed with in the end; 0 where that is not known.
+    """
+
+    limited: bool
+    force_n: float
+
+    def facts(self) -> dict[str, Fact]:
+        return {"force_limited": self.limited, "press_force_n": self.force_n}
+
+
+def studs_below(boxes: Sequence[Box], others: Sequence[Obstacle], gap_m: float) -> int:
+    """How many studs may engage when a body (boxes, ``world``) is pressed onto what it stands on; at least 1.
+
+    One for every cell of the stud grid, laid over the underside from its middle, with a body within ``gap_m`` below.
+    """
+    bodies = [o.box for o in others if o.id != TABLE]
+    below = np.concatenate([_cells(box) for box in boxes]) - [0.0, 0.0, gap_m / 2]
+    carried = np.zeros(len(below), dtype=bool)
+    for body in bodies:
+        local = body.pose.inverse() @ below
+        carried |= (np.abs(local) <= np.array(body.size_m) / 2 + [0.0, 0.0, gap_m / 2]).all(axis=1)
+    # The cells of an upper box lie inside the lower one, or in the air.
+    return max(1, int(carried.sum()))
+
+
+def _cells(box: Box) -> FloatArray:
+    """(n, 3) in ``world``: the middle of every stud's cell in the underside of an upright box."""
+    x, y, z = box.size_m
+    along = [
+        (np.arange(n) - (n - 1) / 2) * STUD_PITCH_M for n in (max(1, round(s / STUD_PITCH_M)) for s in (x, y))
+    ]
+    grid = np.array([[u, v, -z / 2] for u in along[0] for v in along[1]])
+    cells: FloatArray = box.pose @ grid
+    return cells
+
+
+def force_limit_n(ctx: SkillContext, studs: int) -> float:
+    """The force that engages so many studs, cut off at what the arm may press with."""
+    return min(studs * ctx.config.press_n_per_stud, ctx.config.press_limit_n)
+
+
+def press(
+    ctx: SkillContext, what: str, allow_contact: Sequence[str], limit_n: float, seated_z_m: float
+) -> Pressed:
+    """Straight down, slowly, to the force limit or the depth, whichever comes first.
+
+    Args:
+        limit_n: of the force.
+        seated_z_m: height of the tool (``world``) when what it presses on sits in its place.
+
+    Raises:
+        StepFailed: the way was blocked before that height.
+    """
+    if ctx.robot.wrench() is None:
+        return _press_by_depth(ctx, what, allow_contact)
+    config = ctx.config
+    tool = ctx.robot.state().tool.translated((0.0, 0.0, -config.guarded_depth_m))
+    plan = ctx.backend.plan_line(joints(ctx), tool, speed=config.press_speed, allow_contact=allow_contact)
+    trajectory = planned(plan, what)
+    ctx.stop_if_canceled(what)
+    limit = ForceLimit(_UP, limit_n)
+    outcome = ctx.robot.follow(
+        trajectory, ctx.cancel, goal_tolerance_rad=config.press_tolerance_rad, force_limit=limit
+    )
+    if not outcome.status.ok:
+        raise StepFailed(outcome.status, f"{what}: {outcome.message}")
+    ctx.robot.wait(config.settle_s)
+    wrench = ctx.robot.wrench()
+    pressed = Pressed(True, limit.along(wrench) if wrench is not None else 0.0)
+    above = float(ctx.robot.state().tool.position[2]) - seated_z_m
+    if outcome.guarded and above > config.blocked_m:
+        raise StepFailed(
+            Status.EXECUTION_FAILED,
+            f"{what}: something blocks the arm: {limit_n:.0f} N were reached {above * 1e3:.1f} mm above the place",
+            pressed.facts(),
+        )
+    return pressed
+
+
+def _press_by_depth(ctx: SkillContext, what: str, allow_contact: Sequence[str]) -> Pressed:
+    """A little beyond the place. Something is meant to be in the way: stopping short is no failure."""
+    logger.warning("%s: the robot tells no wrench; the depth alone limits the press", what)
+    tool = ctx.robot.state().tool.translated((0.0, 0.0, -ctx.config.press_depth_m))
+    speed = ctx.config.contact_speed
+    plan = ctx.backend.plan_line(joints(ctx), tool, speed=speed, allow_contact=allow_contact)
+    run_plan(ctx, planned(plan, what), what, ctx.config.press_tolerance_rad)
+    ctx.robot.wait(ctx.config.settle_s)
+    return Pressed(False, 0.0)
