@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 from jarvis_bricks.library import LDrawLibrary
+from jarvis_core.episode import PolicyInfo
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import read_bytes
 from jarvis_episode.recording.folder import BAG_FOLDER
@@ -64,6 +65,7 @@ def row_of(scored: Scored) -> ResultRow:
         seed=evidence.seed,
         stratum=given.stratum or "",
         api=given.api or derived.api or "primitives",
+        declared=declared(evidence.policy),
         style=given.style or "default",
         n_scene=len(evidence.initial.objects) - len(evidence.targets),
         n_act=len(evidence.targets),
@@ -82,6 +84,16 @@ def row_of(scored: Scored) -> ResultRow:
         stages_by_hand=by_hand,
         disturbed_score=_disturbed(evidence),
     )
+
+
+def declared(policy: PolicyInfo) -> tuple[str, ...]:
+    """What every table says of how a policy ran."""
+    told = (
+        (policy.privileged, "privileged"),
+        (policy.sees == "true" and not policy.privileged, "true bricks"),
+        (not policy.caged, "uncaged"),
+    )
+    return tuple(word for holds, word in told if holds)
 
 
 def _stages(scored: Scored, given: Labels) -> tuple[dict[str, int], int]:

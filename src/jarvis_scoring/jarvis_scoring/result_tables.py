@@ -86,8 +86,9 @@ def agents(rows: Sequence[ResultRow], config: TablesConfig) -> ResultTable:
         cells = [score_of(by_stratum.get(name, []), config) for name in strata]
         failed = statistics.fmean(row.failed_calls for row in own)
         exact = 100.0 * statistics.fmean(row.s_exact if row.complete else 0.0 for row in own)
-        body.append((agent, api, *cells, score_of(own, config), exact, failed))
-    columns = ("agent", "functions", *strata, "overall", "exact %", "failed actions per task")
+        declared = ", ".join(sorted({word for row in own for word in row.declared})) or "-"
+        body.append((agent, api, *cells, score_of(own, config), exact, failed, declared))
+    columns = ("agent", "functions", *strata, "overall", "exact %", "failed actions per task", "declared")
     return ResultTable(
         "table2-agents", "Table 2: score by agent", columns, tuple(body), (_COUNTS, NOT_COMPARABLE)
     )

@@ -29,6 +29,8 @@ class ResultRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         agent: name of the policy (with its model, where it has one).
         stratum: of the task within its suite.
         api: layer of functions the agent had: ``primitives`` or ``generic``.
+        declared: what a reader must know of how it ran: ``privileged``, ``true bricks`` (a stand-in for perception),
+            ``uncaged``; empty where nothing is known, too.
         style: of the manual's pages.
         n_scene, n_act: bricks standing at the start, bricks to place.
         score, q: as scored; ``q`` without the time penalty (0 to 1).
@@ -49,6 +51,7 @@ class ResultRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     seed: int = 0
     stratum: str = ""
     api: str = "primitives"
+    declared: tuple[str, ...] = ()
     style: str = "default"
     n_scene: int = 0
     n_act: int = 0
