@@ -12,9 +12,12 @@ import fast_simplification
 import numpy as np
 import numpy.typing as npt
 from jarvis_core.errors import BadInputError
+from jarvis_core.pose import FloatArray
 
 #: A mesh is not simplified below this.
 _FEWEST_TRIANGLES = 200
+#: The colour of what has none.
+_GREY = (0.8, 0.8, 0.8, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class ColouredMesh:
     """Triangles of one colour, in the mesh file's frame.
 
     Attributes:
-        vertices: (n, 3) float32, metres, no two equal.
+        vertices: (n, 3) float32, metres; those at one place are one where the surface is smooth.
         triangles: (m, 3) int32 indices, counter-clockwise seen from outside.
         rgba: red, green, blue, opacity in [0, 1].
     """
@@ -40,6 +43,21 @@ def simplified(mesh: ColouredMesh, share: float) -> ColouredMesh:
         mesh.vertices, mesh.triangles, target_reduction=1.0 - share
     )
     return ColouredMesh(vertices.astype(np.float32), triangles.astype(np.int32), mesh.rgba)
+
+
+def box_mesh(size_m: tuple[float, float, float]) -> ColouredMesh:
+    """A grey cuboid with full edges ``size_m`` around the origin; every face has vertices of its own."""
+    corners: list[FloatArray] = []
+    triangles: list[tuple[int, int, int]] = []
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            u, v, n = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3], side * np.eye(3)[axis]
+            first = len(corners)
+            # Counter-clockwise seen from outside: with u x v along the axis, the order turns with the side.
+            corners += [n + a * u + side * b * v for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+            triangles += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
+    vertices = np.array(corners) * np.array(size_m) / 2
+    return ColouredMesh(vertices.astype(np.float32), np.array(triangles, np.int32), _GREY)
 
 
 @lru_cache(maxsize=64)
@@ -78,7 +96,7 @@ def _read_collada(path: Path) -> tuple[ColouredMesh, ...]:
 def _colour(material: collada.material.Material | None) -> tuple[float, float, float, float]:
     diffuse = material.effect.diffuse if material is not None else None
     if not isinstance(diffuse, tuple):  # a texture, or nothing
-        return (0.8, 0.8, 0.8, 1.0)
+        return _GREY
     red, green, blue = (round(float(v), 4) for v in diffuse[:3])
     return (red, green, blue, 1.0)
 

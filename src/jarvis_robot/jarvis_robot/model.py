@@ -12,7 +12,7 @@ from jarvis_core.pose import FloatArray, Pose
 
 from jarvis_robot.config import RobotConfig, load_robot_config
 from jarvis_robot.files import find_model_file
-from jarvis_robot.meshes import ColouredMesh, read_collada
+from jarvis_robot.meshes import ColouredMesh, box_mesh, read_collada
 from jarvis_robot.urdf import Joint, Link, Shape, parse_urdf, read_urdf
 
 
@@ -118,12 +118,13 @@ class RobotModel:
         return find_model_file(shape.mesh)
 
     def visual_meshes(self, link: str) -> tuple[tuple[Pose, ColouredMesh], ...]:
-        """What a link looks like: (pose in the link frame, triangles of one colour), from its .dae files."""
+        """What a link looks like: (pose in the link frame, triangles of one colour), from .dae files and boxes."""
         return tuple(
             (shape.pose, mesh)
             for shape in self.links[link].visuals
-            if shape.mesh is not None
-            for mesh in read_collada(self.mesh_path(shape))
+            for mesh in (
+                (box_mesh(shape.size_m),) if shape.size_m is not None else read_collada(self.mesh_path(shape))
+            )
         )
 
     def gripper_boxes(self, width_m: float) -> tuple[Box, ...]:

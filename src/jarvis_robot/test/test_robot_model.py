@@ -235,3 +235,13 @@ def test_the_second_arm_is_universal_robots_ur5(joints: list[float]) -> None:
         )
     flange = UR5.forward(np.array(joints))["tool0"]
     np.testing.assert_allclose(flange.matrix, expected, atol=1e-4)
+
+
+def test_boxes_are_seen_too() -> None:
+    """Twelve triangles that look outwards and enclose the box's volume."""
+    ((pose, mesh),) = UR5.visual_meshes("left_finger")
+    np.testing.assert_allclose(pose.position, (0.0, 0.006, 0.0325))
+    a, b, c = (mesh.vertices[mesh.triangles[:, i]].astype(float) for i in range(3))
+    volume = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6
+    assert volume == pytest.approx(0.018 * 0.012 * 0.065, rel=1e-5)
+    assert (np.einsum("ij,ij->i", a, np.cross(b - a, c - a)) > 0).all()
