@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from jarvis_perception.colours import Palette, white_balanced
 from jarvis_perception.config import PerceptionConfig
-from jarvis_perception.fit import Fit, predict
+from jarvis_perception.fit import Fit
 from jarvis_perception.identify import Identified, Identifier, covariance_of
 from jarvis_perception.patch import Patch, core, cut
 from jarvis_perception.peel import peel
@@ -144,7 +144,7 @@ def _settled(look: Look, patch: Patch, best: Fit) -> tuple[Pose, float]:
     A thing that lies on the table lies flat at its height: only what is beyond noise changes that.
     """
     config = look.config.fit
-    predicted = predict(patch, best.template, (best.x, best.y, best.yaw), best.rest_m)
+    predicted = best.predicted
     around = np.ones((3, 3), np.uint8)
     flat = cv2.dilate(predicted, around) - cv2.erode(predicted, around) < _FLAT_M
     inside = flat & (predicted > 0.0) & patch.usable & patch.mask

@@ -35,6 +35,7 @@ class Fit:
         cost_m: mean difference between predicted and measured heights, each capped.
         miss_m: the same, with a pixel's play at edges.
         information: (3, 3) of (x, y, yaw), for edges known to one pixel.
+        predicted: the patch's (height, width) heights above ``rest_m`` that the part would show, 0 beside it.
     """
 
     template: Template
@@ -45,6 +46,7 @@ class Fit:
     cost_m: float
     miss_m: float
     information: FloatArray
+    predicted: Float32
 
     def pose(self) -> Pose:
         """Of the part frame in ``world``."""
@@ -71,7 +73,7 @@ def fit(
         x, y, yaw = x + float(step[0]), y + float(step[1]), yaw + float(step[2])
     predicted = predict(patch, template, (x, y, yaw), rest_m)
     cost, miss = compare(patch, predicted, rest_m, config.cap_m)
-    return Fit(template, float(x), float(y), float(yaw), rest_m, cost, miss, information)
+    return Fit(template, float(x), float(y), float(yaw), rest_m, cost, miss, information, predicted)
 
 
 def _local(patch: Patch, place: tuple[float, float, float], z: float) -> tuple[Float32, Float32]:

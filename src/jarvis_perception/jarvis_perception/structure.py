@@ -24,6 +24,8 @@ _FLAT = 0.45
 #: Radius of a stud's top that surely belongs to it, and beyond which a pixel surely does not, as shares of a pitch.
 _ON_STUD, _OFF_STUD = 0.22, 0.36
 _LEAST_PX = 3
+#: Structures are not higher.
+_TALLEST_M = 0.3
 BARE = -1
 
 IntArray = npt.NDArray[np.int_]
@@ -50,9 +52,10 @@ class Grid:
     def of(cls, view: View, cell: CellConfig, hidden: Mask) -> Grid:
         """Args: hidden: pixels of the robot, which tell nothing about the plate."""
         pose, studs = cell.plate.pose, cell.plate.studs
-        chosen = view.valid & ~hidden
+        at = _around_plate(view, cell)
+        chosen = view.valid[at] & ~hidden[at]
         turn = pose.rotation[:2, :2]
-        dx, dy = view.x[chosen] - pose.position[0], view.y[chosen] - pose.position[1]
+        dx, dy = view.x[at][chosen] - pose.position[0], view.y[at][chosen] - pose.position[1]
         x = (dx * turn[0, 0] + dy * turn[1, 0]) / STUD_PITCH_M + studs[0] / 2
         y = (dx * turn[0, 1] + dy * turn[1, 1]) / STUD_PITCH_M + studs[1] / 2
         i, j = np.floor(x).astype(int), np.floor(y).astype(int)
@@ -61,8 +64,8 @@ class Grid:
         return cls(
             studs,
             (i * studs[1] + j)[inside],
-            view.rgb[chosen][inside],
-            (view.z[chosen][inside] - pose.position[2]).astype(np.float64),
+            view.rgb[at][chosen][inside],
+            (view.z[at][chosen][inside] - pose.position[2]).astype(np.float64),
             np.hypot(fx, fy)[inside],
             ((1 - 2 * _RIM) * STUD_PITCH_M / view.pixel_m) ** 2,
         )
@@ -77,6 +80,16 @@ class Grid:
         some = count > 0
         found[some] = values[order][(first + np.floor(share * (count - 1)).astype(int))[some]]
         return found, count
+
+
+def _around_plate(view: View, cell: CellConfig) -> tuple[slice, slice]:
+    """Rows and columns that hold all of the plate, and what stands on it as far as it is seen over the plate."""
+    nx, ny = cell.plate.studs
+    half = np.array([[sx * nx, sy * ny, 0.0] for sx in (-1, 1) for sy in (-1, 1)]) * STUD_PITCH_M / 2
+    low = cell.plate.pose @ half
+    pixels = view.project(np.vstack([low, low + [0.0, 0.0, _TALLEST_M]]))
+    (u0, v0), (u1, v1) = np.floor(pixels.min(axis=0)).astype(int), np.ceil(pixels.max(axis=0)).astype(int) + 1
+    return slice(max(0, v0), max(0, v1)), slice(max(0, u0), max(0, u1))
 
 
 def see_structure(
