@@ -43,6 +43,33 @@ jarvis agent mcp tasks/house-s01-s01 --http     for Claude Code, Codex or any MC
 jarvis agent new my_agent                       a template for a policy of your own
 """
 
+RUN_EXAMPLES = """
+jarvis agent run tasks/house-s01-s01 --program program.py
+jarvis agent run tasks/house-s01-s01 --program candidates/ --layer generic   an episode each
+jarvis agent run tasks/house-s01-s01 --program candidates/ --steps           one takes over from another
+jarvis agent run tasks/house-s01-s01 --program - --steps                     decisions by lines of JSON
+"""
+DOCS_EXAMPLES = """
+jarvis agent docs
+jarvis agent docs --layer generic
+"""
+CHECK_EXAMPLES = """
+jarvis agent check program.py
+jarvis agent check candidates/ --layer generic
+"""
+PLAY_EXAMPLES = """
+jarvis agent play tasks/house-s01-s01
+jarvis agent play tasks/house-s01-s01 --script lines.txt --sees true
+"""
+MCP_EXAMPLES = """
+jarvis agent mcp tasks/house-s01-s01                       a client starts this and talks over its streams
+jarvis agent mcp tasks/house-s01-s01 --http --port 8931
+"""
+NEW_EXAMPLES = """
+jarvis agent new my_agent
+jarvis agent new my_agent --out agents/
+"""
+
 
 def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "agent", "play episodes as a program, a person or an MCP client", EXAMPLES)
@@ -56,7 +83,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def _add_run(actions: Commands) -> None:
-    parser = add_command(actions, "run", "run an agent's program in the cage", EXAMPLES)
+    parser = add_command(actions, "run", "run an agent's program in the cage", RUN_EXAMPLES)
     parser.add_argument(
         "--program",
         required=True,
@@ -75,20 +102,22 @@ def _add_run(actions: Commands) -> None:
 
 
 def _add_docs(actions: Commands) -> None:
-    parser = add_command(actions, "docs", "print what an agent is told of its calls", EXAMPLES)
+    parser = add_command(actions, "docs", "print what an agent is told of its calls", DOCS_EXAMPLES)
     _add_layer(parser)
     parser.set_defaults(run=docs)
 
 
 def _add_check(actions: Commands) -> None:
-    parser = add_command(actions, "check", "say what is wrong with a program, without running it", EXAMPLES)
+    parser = add_command(
+        actions, "check", "say what is wrong with a program, without running it", CHECK_EXAMPLES
+    )
     parser.add_argument("program", help="a file, a folder of programs, or - for stdin")
     _add_layer(parser)
     parser.set_defaults(run=check_programs)
 
 
 def _add_play(actions: Commands) -> None:
-    parser = add_command(actions, "play", "the calls at a prompt, for people", EXAMPLES)
+    parser = add_command(actions, "play", "the calls at a prompt, for people", PLAY_EXAMPLES)
     parser.add_argument("--script", type=Path, help="lines to read instead of the keyboard's")
     _add_episode_options(parser)
     parser.set_defaults(run=play)
@@ -96,7 +125,7 @@ def _add_play(actions: Commands) -> None:
 
 def _add_mcp(actions: Commands) -> None:
     parser = add_command(
-        actions, "mcp", "serve an episode to a client of the Model Context Protocol", EXAMPLES
+        actions, "mcp", "serve an episode to a client of the Model Context Protocol", MCP_EXAMPLES
     )
     parser.add_argument("--http", action="store_true", help="over streamable HTTP instead of stdio")
     parser.add_argument("--host", help="to listen on (default: loopback, see config/agent.yaml)")
@@ -109,7 +138,7 @@ def _add_mcp(actions: Commands) -> None:
 
 
 def _add_new(actions: Commands) -> None:
-    parser = add_command(actions, "new", "write a template for a policy of your own", EXAMPLES)
+    parser = add_command(actions, "new", "write a template for a policy of your own", NEW_EXAMPLES)
     parser.add_argument("name", help="of the policy: letters, digits and _")
     parser.add_argument("--out", type=Path, default=Path(), help="where its folder goes (default: here)")
     parser.set_defaults(run=new)
