@@ -114,11 +114,19 @@ def _links(message: Any, cell: Cell) -> Iterator[str]:
 
 
 def _fixed_frames(message: Any, cell: Cell) -> Iterator[str]:
-    wanted = {"plate": cell.config.plate.pose, "camera_optical_frame": cell.config.top_camera.pose()}
+    wanted = {
+        "plate": ("world", cell.config.plate.pose),
+        "camera_optical_frame": ("world", cell.config.top_camera.pose()),
+        "gripper_camera_optical_frame": (cell.robot.config.hand_link, cell.config.gripper_camera.pose()),
+    }
     for transform in message.transforms:
-        pose = wanted.pop(transform.child_frame_id, None)
+        parent, pose = wanted.pop(transform.child_frame_id, ("", None))
         t, q = transform.transform.translation, transform.transform.rotation
-        if pose is not None and not Pose((t.x, t.y, t.z), (q.x, q.y, q.z, q.w)).is_close(pose, 1e-6, 1e-6):
+        if pose is None:
+            continue
+        if transform.header.frame_id != parent:
+            yield f"{transform.child_frame_id} is given in {transform.header.frame_id!r}, not {parent!r}"
+        if not Pose((t.x, t.y, t.z), (q.x, q.y, q.z, q.w)).is_close(pose, 1e-6, 1e-6):
             yield f"{transform.child_frame_id} stands elsewhere than config/cell.yaml says"
     if wanted:
         yield f"no transforms of {sorted(wanted)}"
@@ -141,8 +149,27 @@ def _picture(encoding: str) -> Callable[[Any, Cell], Iterator[str]]:
 
 
 def _camera_info(message: Any, cell: Cell) -> Iterator[str]:
-    if not np.allclose(message.k, cell.config.top_camera.intrinsics().matrix().ravel(), atol=1e-6):
+    hand = message.header.frame_id.startswith("gripper")
+    camera = cell.config.gripper_camera if hand else cell.config.top_camera
+    if not np.allclose(message.k, camera.intrinsics().matrix().ravel(), atol=1e-6):
         yield f"K is {list(message.k)}, not what config/cell.yaml says"
+
+
+def _hand_picture(encoding: str) -> Callable[[Any, Cell], Iterator[str]]:
+    """The gripper's camera looks at fingers and what is below, wherever the hand is."""
+
+    def judge(message: Any, cell: Cell) -> Iterator[str]:
+        camera = cell.config.gripper_camera
+        if (message.width, message.height) != (camera.width, camera.height):
+            yield f"{message.width} x {message.height} pixels"
+        if message.encoding != encoding:
+            yield f"encoding {message.encoding}, not {encoding}"
+        elif encoding == "32FC1":
+            metres = np.frombuffer(bytes(message.data), np.float32)
+            if not np.isfinite(metres).all() or not 0.02 < float(metres[metres > 0].min()) < 0.2:
+                yield "the nearest depth is not that of the hand"
+
+    return judge
 
 
 STREAMS = (
@@ -159,6 +186,17 @@ STREAMS = (
     ),
     Stream(
         "/camera/depth/camera_info", "sensor_msgs/msg/CameraInfo", "camera_optical_frame", 0.5, _camera_info
+    ),
+    *(
+        Stream(
+            f"/gripper_camera/{name}", f"sensor_msgs/msg/{kind}", "gripper_camera_optical_frame", judge=judge
+        )
+        for name, kind, judge in (
+            ("color/image_raw", "Image", _hand_picture("rgb8")),
+            ("depth/image_rect", "Image", _hand_picture("32FC1")),
+            ("color/camera_info", "CameraInfo", _camera_info),
+            ("depth/camera_info", "CameraInfo", _camera_info),
+        )
     ),
     Stream("/sim/object_states", "jarvis_interfaces/msg/ObjectStates", least_hz=20.0),
     Stream("/sim/connection_events", "jarvis_interfaces/msg/ConnectionEvent", silent=True),

@@ -17,7 +17,7 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 CELL = cell_contract.Cell(load_default("cell", CellConfig), RobotModel.load("panda"))
-TOP = CELL.config.top_camera
+TOP, HAND = CELL.config.top_camera, CELL.config.gripper_camera
 RGB = np.zeros((TOP.height, TOP.width, 3), np.uint8)
 DEPTH = np.full((TOP.height, TOP.width), TOP.eye[2], np.float32)
 NAMES = [*CELL.robot.config.arm_joints, *CELL.robot.config.finger_joints]
@@ -43,8 +43,20 @@ def test_what_the_embedded_cell_says_is_right() -> None:
     assert not said("/camera/color/camera_info", info_message(frame()))
     links = CELL.robot.forward(np.array(HOME[:7]), 0.08)
     assert not said("/tf", TFMessage(transforms=[transform(1.0, n, p) for n, p in links.items()]))
-    fixed = {"plate": CELL.config.plate.pose, "camera_optical_frame": TOP.pose()}
-    assert not said("/tf_static", TFMessage(transforms=[transform(0.0, n, p) for n, p in fixed.items()]))
+    fixed = [
+        transform(0.0, "plate", CELL.config.plate.pose),
+        transform(0.0, "camera_optical_frame", TOP.pose()),
+        transform(0.0, "gripper_camera_optical_frame", HAND.pose(), "panda_hand"),
+    ]
+    assert not said("/tf_static", TFMessage(transforms=fixed))
+    elsewhere = transform(0.0, "gripper_camera_optical_frame", HAND.pose())
+    assert "given in" in said("/tf_static", TFMessage(transforms=[*fixed[:2], elsewhere]))[0]
+    near = np.full((HAND.height, HAND.width), 0.06, np.float32)
+    frame_id = "gripper_camera_optical_frame"
+    assert not said("/gripper_camera/depth/image_rect", image_message(1.0, near, "32FC1", frame_id))
+    assert said("/gripper_camera/depth/image_rect", image_message(1.0, 1000 * near, "32FC1", frame_id))
+    hand = CameraFrame(1.0, RGB, near, HAND.intrinsics(), HAND.pose())
+    assert not said("/gripper_camera/depth/camera_info", info_message(hand, frame_id))
 
 
 def test_degrees_millimetres_and_other_joints_are_found() -> None:

@@ -27,7 +27,8 @@ from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
 from jarvis_core.errors import RefusedError
 from jarvis_core.files import read_json
-from jarvis_core.ros.conversions import scene_from_ros, state_from_ros
+from jarvis_core.pose import Pose
+from jarvis_core.ros.conversions import pose_to_ros, scene_from_ros, state_from_ros
 from jarvis_core.ros.waiting import call, wait_for
 from jarvis_core.skills import HomeGoal, MoveToGoal, PickAndPlaceGoal, PickGoal, PlaceGoal
 from jarvis_core.status import Status
@@ -48,11 +49,14 @@ from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
 from simulation_interfaces.srv import (
+    DeleteEntity,
+    GetEntities,
     GetEntityState,
     GetSimulatorFeatures,
     ResetSimulation,
     SetEntityState,
     SetSimulationState,
+    SpawnEntity,
     StepSimulation,
 )
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -305,6 +309,32 @@ class TestCell(unittest.TestCase):
         moved = next(o.pose for o in client.states().objects if o.id == "b001")
         assert moved.position[0] == pytest.approx(state.pose.position.x)
         client.ask(ResetSimulation, "/sim/reset_simulation")
+
+    def test_bricks_appear_and_vanish_by_the_standard_services(self) -> None:
+        client = self.client
+        features = client.ask(GetSimulatorFeatures, "/sim/get_simulator_features").features.features
+        assert {SimulatorFeatures.SPAWNING, SimulatorFeatures.DELETING} <= set(features)
+        spawn = SpawnEntity.Request(name="extra", uri="ldraw:3001?colour=4")
+        spawn.initial_pose.pose = pose_to_ros(Pose((0.40, -0.45, 0.0097)))
+        codes = []
+        for name, uri in (
+            ("extra", spawn.uri),
+            ("extra", spawn.uri),
+            ("b", "model.sdf"),
+            ("b", "ldraw:none"),
+        ):
+            spawn.name, spawn.uri = name, uri
+            codes.append(client.ask(SpawnEntity, "/sim/spawn_entity", spawn).result.result)
+        assert codes == [
+            Result.RESULT_OK, SpawnEntity.Response.NAME_NOT_UNIQUE,
+            SpawnEntity.Response.UNSUPPORTED_FORMAT, SpawnEntity.Response.RESOURCE_PARSE_ERROR,
+        ]  # fmt: skip
+        assert "extra" in client.ask(GetEntities, "/sim/get_entities").entities
+        gone = client.ask(DeleteEntity, "/sim/delete_entity", DeleteEntity.Request(entity="extra"))
+        assert gone.result.result == Result.RESULT_OK
+        assert "extra" not in client.ask(GetEntities, "/sim/get_entities").entities
+        gone = client.ask(DeleteEntity, "/sim/delete_entity", DeleteEntity.Request(entity="extra"))
+        assert gone.result.result == Result.RESULT_NOT_FOUND
 
     def set_state(self, state: int) -> None:
         request = SetSimulationState.Request(state=SimulationState(state=state))

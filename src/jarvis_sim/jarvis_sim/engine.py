@@ -217,6 +217,10 @@ class Engine:
         """Index of a body."""
         return int(self.model.body(name).id)
 
+    def has_body(self, name: str) -> bool:
+        """Whether a body has this name."""
+        return bool(mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, name) >= 0)
+
     def moved(self) -> None:
         """To be called after writing positions into the data other than by a step."""
         self._stale = True

@@ -19,7 +19,10 @@ from jarvis_sim.engine import Engine, PassiveComponent
 from jarvis_sim.shapes import LOOKS_GROUP, SCENERY_GROUP, add_box, add_mesh, material, to_mujoco
 
 _TABLE_THICKNESS_M = 0.03
-_FLOOR_Z_M = -0.75
+_FLOOR_Z_M, _FLOOR_M = -0.75, 20.0
+#: Table, plate and floor reach this far down where things touch them: what falls fast is deep in them within a step, and
+#: is pushed out of the nearest face.
+_SOLID_M = 0.4
 #: Where light comes from: over the viewer's left shoulder, and weaker from the other side.
 _KEY_LIGHT, _FILL_LIGHT = (-0.35, 0.45, -1.0), (0.5, -0.2, -0.8)
 _STUD_SIDES = 8
@@ -51,6 +54,8 @@ class Tabletop(PassiveComponent):
 
     def build(self, spec: mujoco.MjSpec) -> None:
         _add_room(spec, self._looks)
+        floor = Box(Pose((0.0, 0.0, _FLOOR_Z_M)), (_FLOOR_M, _FLOOR_M, 0.0))
+        add_box(spec.worldbody.add_body(name="floor"), _deepened(floor), self._contact)
         x, y = self._cell.table.x, self._cell.table.y
         table = spec.worldbody.add_body(name="table")
         material(spec, "table", (*self._looks.table_rgb, 1.0), shine=0.15)
@@ -58,14 +63,12 @@ class Tabletop(PassiveComponent):
             Pose(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2, -_TABLE_THICKNESS_M / 2)),
             (x[1] - x[0], y[1] - y[0], _TABLE_THICKNESS_M),
         )
-        shape = add_box(table, top, self._contact)
-        shape.group, shape.material = LOOKS_GROUP, "table"
+        self._add_slab(table, top, "table")
         plate = self._cell.plate
         body = spec.worldbody.add_body(name=GROUND, pos=plate.pose.position, quat=to_mujoco(plate.pose))
         size = (plate.studs[0] * STUD_PITCH_M, plate.studs[1] * STUD_PITCH_M, plate.thickness_m)
         material(spec, GROUND, (*self._looks.plate_rgb, 1.0), shine=0.3)
-        shape = add_box(body, Box(Pose((0.0, 0.0, -plate.thickness_m / 2)), size), self._contact)
-        shape.group, shape.material = LOOKS_GROUP, GROUND
+        self._add_slab(body, Box(Pose((0.0, 0.0, -plate.thickness_m / 2)), size), GROUND)
         studs = plate_studs(plate)
         axes = np.repeat(plate.pose.rotation[:, 2][None], len(studs), axis=0)
         studs = studs[~covered(plate.pose @ studs, axes, self._covers)]
@@ -75,6 +78,12 @@ class Tabletop(PassiveComponent):
                 type=mujoco.mjtGeom.mjGEOM_MESH, meshname="plate studs", material=GROUND, group=LOOKS_GROUP,
                 contype=0, conaffinity=0, mass=0.0,
             )  # fmt: skip
+
+    def _add_slab(self, body: mujoco.MjsBody, slab: Box, paint: str) -> None:
+        """A horizontal slab as it looks, and as things touch it."""
+        look = add_box(body, slab, self._contact)
+        look.group, look.material, look.contype, look.conaffinity = LOOKS_GROUP, paint, 0, 0
+        add_box(body, _deepened(slab), self._contact)
 
     def bind(self, engine: Engine) -> None:
         self._engine = engine
@@ -90,6 +99,12 @@ class Tabletop(PassiveComponent):
         for name in ("table", GROUND, "floor"):
             rgba = model.mat_rgba[model.material(name).id]
             rgba[:3] = np.clip(rgba[:3] + rng.uniform(-vary.colour, vary.colour, 3), 0.0, 1.0)
+
+
+def _deepened(slab: Box) -> Box:
+    """The box under a slab's upper face."""
+    x, y, z = slab.size_m
+    return Box(slab.pose.translated((0.0, 0.0, (z - _SOLID_M) / 2)), (x, y, _SOLID_M))
 
 
 def plate_studs(plate: PlateConfig) -> FloatArray:

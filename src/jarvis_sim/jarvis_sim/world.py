@@ -25,16 +25,28 @@ from jarvis_sim.engine import Component, Engine
 from jarvis_sim.layout import LooseItem, lay_out
 from jarvis_sim.perturb import Perturbations
 from jarvis_sim.shapes import Rgba
+from jarvis_sim.spawning import NameTakenError, check_name, parse_part, spawned
 from jarvis_sim.structure import distractors, scene_pairs, stud_body, supported, with_all_above
 from jarvis_sim.tabletop import Tabletop, plate_studs
 
 TOP_CAMERA, OVERVIEW_CAMERA, GRIPPER_CAMERA = "top", "overview", "gripper"
 
 
+#: A brick appears at most this deep in something else.
+_TOUCHING_M = 0.0005
+
+
+class _Spawned(msgspec.Struct, frozen=True):
+    id: str
+    part: str
+    colour: int
+
+
 class _Snapshot(msgspec.Struct, frozen=True):
-    """Which bricks of the structure were free bodies, and the engine's own snapshot."""
+    """Which bricks of the structure were free bodies, which were spawned, and the engine's own snapshot."""
 
     free: list[str]
+    spawned: list[_Spawned]
     engine: bytes
 
 
@@ -96,6 +108,7 @@ class SimWorld:
         self._scene = {brick.id: self._item(brick) for brick in task.scene}
         wanted = (*task.targets, *distractors(task, sim.layout.distractors))
         self._loose = {brick.id: self._loose_item(brick) for brick in wanted}
+        self._spawned: dict[str, BrickItem] = {}
         self._places = self._layout(seed)
         self._assemble(self._free_at_start())
 
@@ -124,14 +137,15 @@ class SimWorld:
         """Back to the initial state that (task, seed) decides, at time 0."""
         self._places = self._layout(seed)
         free = self._free_at_start()
-        if free != self._free:
-            self._rebuild(free)
+        if free != self._free or self._spawned:
+            self._rebuild(free, {})
         self._bricks.set_initial(self._places | self._standing(free))
         self.engine.reset()
 
     def snapshot(self) -> bytes:
         """The whole state, robot's motion included."""
-        snapshot = _Snapshot(sorted(self._free), self.engine.save())
+        spawned = [_Spawned(i.id, i.geometry.part, i.colour) for i in self._spawned.values()]
+        snapshot = _Snapshot(sorted(self._free), spawned, self.engine.save())
         return msgspec.msgpack.encode(snapshot)
 
     def restore(self, data: bytes) -> None:
@@ -146,8 +160,9 @@ class SimWorld:
                 "the snapshot is of another world",
                 fix="restore it into a world of the same task and configuration",
             )
-        if free != self._free:
-            self._rebuild(free)
+        wanted = {s.id: spawned(s.id, s.part, s.colour, Pose(), self._catalogue) for s in snapshot.spawned}
+        if free != self._free or list(wanted) != list(self._spawned):
+            self._rebuild(free, wanted)
         self.engine.load(snapshot.engine)
 
     def state(self) -> WorldState:
@@ -201,24 +216,58 @@ class SimWorld:
             raise RefusedError(f"{brick} is connected", fix="release it first")
         self._bricks.move(brick, pose)
 
+    def spawn(self, name: str, uri: str, pose: Pose) -> None:
+        """Let a further brick appear at rest, until the next reset.
+
+        Args:
+            uri: as ``spawning.parse_part`` takes it.
+            pose: of the part frame in ``world``.
+
+        Raises:
+            BadInputError: an address, part, colour or name that can't be.
+            NameTakenError: as it says.
+            RefusedError: the part can't be simulated, or the brick would stand in something.
+        """
+        check_name(name)
+        if self.engine.has_body(name) or name in self._scene:
+            raise NameTakenError(
+                f"the name {name!r} is taken", where="spawned brick", fix="choose another one"
+            )
+        before = dict(self._spawned)
+        item = spawned(name, *parse_part(uri), pose, self._catalogue)
+        self._rebuild(self._free, {**before, name: item})
+        depth = self.deepest_contact_m(name)
+        if depth > _TOUCHING_M:
+            self._rebuild(self._free, before)
+            raise RefusedError(
+                f"{name} would stand {depth * 1000:.1f} mm deep in something", where="spawned brick",
+                fix="choose another pose: that of the part's frame, which for a brick is the middle of its top",
+            )  # fmt: skip
+
+    def delete(self, brick: str) -> None:
+        """Take a brick out of the cell. A spawned one is forgotten; of the task's own the state goes on to be told."""
+        if brick in self._spawned:
+            self._clutch.cut(brick)
+            self._rebuild(self._free, {k: v for k, v in self._spawned.items() if k != brick})
+        else:
+            self.perturb.remove(brick)
+
     def loosen(self, brick: str) -> None:
         """Break all connections of a brick, at once and without force. A baked one becomes a free body first, and
         so does everything that rests on it, still connected among itself."""
-        if brick not in self._scene and brick not in self._loose:
-            raise RefusedError(f"there is no brick {brick!r}", where=f"task {self.task.id}")
+        self._known(brick)
         if brick in self._scene and brick not in self._free:
             self._unbake([brick])
         self._clutch.cut(brick)
 
     def pose(self, brick: str) -> Pose:
         """Present pose of a brick's part frame, ``world``; raises RefusedError for one that is not there."""
-        if brick not in self._scene and brick not in self._loose:
-            raise RefusedError(f"there is no brick {brick!r}", where=f"task {self.task.id}")
+        self._known(brick)
         return self._bricks.pose(brick)
 
     def bottom_m(self, brick: str) -> float:
         """Height of the lowest point of a brick's body, ``world``."""
-        item = self._scene.get(brick) or self._loose[brick]
+        item = self._known(brick)
         corners = np.array(np.meshgrid(*item.geometry.bounds.T)).reshape(3, -1).T
         return float((self.pose(brick) @ corners)[:, 2].min())
 
@@ -264,7 +313,13 @@ class SimWorld:
         return item
 
     def _items(self) -> tuple[BrickItem, ...]:
-        return (*self._scene.values(), *self._loose.values())
+        return (*self._scene.values(), *self._loose.values(), *self._spawned.values())
+
+    def _known(self, brick: str) -> BrickItem:
+        item = self._scene.get(brick) or self._loose.get(brick) or self._spawned.get(brick)
+        if item is None:
+            raise RefusedError(f"there is no brick {brick!r}", where=f"task {self.task.id}")
+        return item
 
     def _free_at_start(self) -> frozenset[str]:
         """Bricks of the structure that are free bodies from the start."""
@@ -279,11 +334,12 @@ class SimWorld:
         self._gripped = frozenset()
         self._bricks = Bricks(
             [item for item in self._scene.values() if item.id not in free],
-            [item for item in self._items() if item.id in free or item.id in self._loose],
+            [item for item in self._items() if item.id in free or item.id not in self._scene],
             self._sim.bricks,
             self._rgba,
         )
-        self._bricks.set_initial(self._places | self._standing(free))
+        appear = {item.id: item.pose for item in self._spawned.values()}
+        self._bricks.set_initial(self._places | self._standing(free) | appear)
         joined = [pair for pair in self._pairs if pair[0] in free]
         self._clutch = Clutch(
             self._stud_bodies(), self._sim.clutch, self._bricks.bodies, self.is_held, joined
@@ -303,13 +359,21 @@ class SimWorld:
         ]
         self.engine = Engine(components, self._sim.engine)
 
-    def _rebuild(self, free: frozenset[str]) -> None:
-        """Another set of free bodies in the structure; everything else goes on as it is."""
+    def _rebuild(self, free: frozenset[str], spawned: dict[str, BrickItem]) -> None:
+        """Another set of free bodies; everything else goes on as it is."""
         engine, arm, clutch, were_free = self.engine, self.arm.save(), self._clutch.save(), self._free
+        bricks = self._bricks
+        held = [name for name, number in bricks.bodies.items() if number in self.arm.held]
+        away = [name for name in bricks.bodies if bricks.is_away(name)]
         self.cameras.close()
+        self._spawned = spawned
         self._assemble(free)
         self.engine.adopt(engine)
-        self.arm.load(arm)
+        bodies = self._bricks.bodies
+        for item in self._bricks.free:
+            if item.id in away:
+                self._bricks.set_away(item.id)
+        self.arm.load(arm | {"held": sorted(bodies[name] for name in held if name in bodies)})
         self._clutch.rejoin(clutch, were_free)
 
     def _unbake(self, bricks: Sequence[str]) -> None:
@@ -324,7 +388,7 @@ class SimWorld:
                 f"{bricks[0]} is baked into the world", where="bricks.baked: always",
                 fix="set bricks.baked to auto or never in config/sim.yaml",
             )  # fmt: skip
-        self._rebuild(self._free | free)
+        self._rebuild(self._free | free, self._spawned)
 
     def _loosen_gripped(self) -> None:
         """A brick of the structure that the gripper took hold of must be able to come off."""

@@ -191,10 +191,12 @@ def test_the_plate_has_all_its_studs(made: Made, cell: CellConfig) -> None:
     assert len(np.unique(feet.round(6), axis=0)) == len(feet)
 
 
-@pytest.mark.parametrize("name", ["top", "overview"])
-def test_a_camera_sees_what_its_camera_info_says(made: Made, cell: CellConfig, name: str) -> None:
-    config = cell.top_camera if name == "top" else cell.overview_camera
-    camera = UsdGeom.Camera(made.stage.GetPrimAtPath(scene.CAMERAS.AppendChild(name)))
+@pytest.mark.parametrize("name", ["top", "overview", "gripper"])
+def test_a_camera_sees_what_its_camera_info_says(
+    made: Made, cell: CellConfig, isaac: IsaacConfig, name: str
+) -> None:
+    config = {"top": cell.top_camera, "overview": cell.overview_camera, "gripper": cell.gripper_camera}[name]
+    camera = UsdGeom.Camera(made.stage.GetPrimAtPath(scene.camera_path(name, isaac)))
     k = config.intrinsics()
     fx = k.width * camera.GetFocalLengthAttr().Get() / camera.GetHorizontalApertureAttr().Get()
     fy = k.height * camera.GetFocalLengthAttr().Get() / camera.GetVerticalApertureAttr().Get()
@@ -203,6 +205,8 @@ def test_a_camera_sees_what_its_camera_info_says(made: Made, cell: CellConfig, n
     frustum = camera.GetCamera(Usd.TimeCode.Default()).frustum
     to_clip = np.array(frustum.ComputeViewMatrix() * frustum.ComputeProjectionMatrix())
     points = np.random.default_rng(0).uniform([0.3, -0.3, 0.0], [0.7, 0.3, 0.1], (50, 3))
+    if name == "gripper":  # the hand stands at the origin while no asset is there; points between its fingers
+        points = np.random.default_rng(0).uniform([-0.03, -0.03, 0.09], [0.03, 0.03, 0.14], (50, 3))
     clip = np.column_stack([points, np.ones(50)]) @ to_clip
     x, y = (clip[:, :2] / clip[:, 3:]).T
     # Pixel centres at whole numbers: the picture reaches from -0.5 to width - 0.5.

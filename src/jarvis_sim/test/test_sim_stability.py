@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.cell import CellConfig
+from jarvis_core.config import load_default
 from jarvis_core.pose import Pose
 from jarvis_core.seeds import generator
 from jarvis_sim.config import SimConfig
@@ -150,3 +154,46 @@ def test_parts_of_a_library_settle(cell: CellConfig, sim: SimConfig) -> None:
             reach = np.abs(box.pose.rotation[2]) @ np.array(box.size_m) / 2
             assert box.pose.position[2] - reach > -0.001, thing.kind
         assert thing.pose.position[2] < 0.08
+
+
+@pytest.mark.parametrize("speed", [2.0, 4.0, 8.0, 15.0])
+@pytest.mark.parametrize("over", ["table", "plate"])
+def test_a_brick_thrown_down_stays_above_what_it_hits(
+    make_world: MakeWorld, place: Place, cell: CellConfig, speed: float, over: str
+) -> None:
+    world = make_world([place("a", "3001")])
+    x, y, _ = (0.45, -0.2, 0.0) if over == "table" else cell.plate.pose.position
+    ground = 0.0 if over == "table" else cell.plate.thickness_m
+    world.put("a", Pose((x, y, 0.3)))
+    world.throw("a", (0.0, 0.0, -speed))
+    world.advance(1.5)
+    assert world.bottom_m("a") == pytest.approx(ground, abs=3e-4)
+    assert not world.engine.sleep.is_awake(world.engine.body("a"))
+
+
+@given(st.tuples(*[st.floats(-6.0, 6.0)] * 3))
+@settings(deadline=None, max_examples=8)
+def test_a_brick_thrown_anywhere_ends_on_table_or_floor(velocity: tuple[float, float, float]) -> None:
+    world = one_brick()
+    world.reset(1)
+    world.put("a", Pose((0.45, -0.2, 0.3), (0.3, 0.5, 0.1, 0.8)))
+    world.throw("a", velocity)
+    lowest = 0.0
+    for _ in range(40):
+        world.advance(0.1)
+        lowest = min(lowest, world.bottom_m("a"))
+        if not world.engine.sleep.is_awake(world.engine.body("a")):
+            break
+    assert lowest > -0.80
+    x, y, _ = world.pose("a").position
+    if world.cell.table.contains(x, y, 0.02) and world.bottom_m("a") > -0.5:
+        assert world.bottom_m("a") > -3e-4
+
+
+@lru_cache
+def one_brick() -> SimWorld:
+    brick = PlacedBrick("a", "3001", 4, Pose((0.0, 0.0, 0.0096)), 1, "plate", ("plate",))
+    task = Task(TASK_SCHEMA, "one", "one", "", "", "", (1, 1), (), (brick,))
+    return SimWorld(
+        task, load_default("cell", CellConfig), load_default("sim", SimConfig), PartCatalogue(), 1
+    )

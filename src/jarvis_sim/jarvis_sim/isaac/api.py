@@ -100,7 +100,7 @@ class IsaacSimulator:
         names = self._config.camera.annotators
         self._cameras: dict[str, CameraSensorLike] = {
             name: CameraSensor(
-                str(scene.CAMERAS.AppendChild(name)),
+                str(scene.camera_path(name, self._config)),
                 resolution=(height, width),
                 annotators=[names.rgb, names.depth],
             )
@@ -122,7 +122,7 @@ class IsaacSimulator:
     def _add_bridge(self, handles: Handles) -> None:
         graph = bridge_graph(
             str(scene.ROBOT),
-            str(scene.CAMERAS.AppendChild(TOP_CAMERA)),
+            str(scene.camera_path(TOP_CAMERA, self._config)),
             handles.cameras[TOP_CAMERA],
             self._config.bridge.namespace,
         )

@@ -81,6 +81,7 @@ class SurfaceConfig(Config, frozen=True):
 class FingerLinks(Config, frozen=True):
     """Names of the links of the robot asset that touch a brick."""
 
+    hand: str
     left_finger: str
     right_finger: str
 

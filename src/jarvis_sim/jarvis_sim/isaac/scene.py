@@ -8,6 +8,7 @@
     /World/structure/ID         instances, static
     /World/bricks/ID            instances, rigid bodies with the masses of the embedded simulator
     /World/robot                the robot's asset as a payload, where its address is given
+    /World/robot/panda_hand/gripper_camera
     /World/cameras/top, overview
     /World/lights/...
 
@@ -107,10 +108,18 @@ def make_stage(
     if robot_usd:
         robot.GetPayloads().AddPayload(robot_usd)
     UsdGeom.Scope.Define(stage, CAMERAS)
-    for name, camera in (("top", cell.top_camera), ("overview", cell.overview_camera)):
-        _add_camera(stage, CAMERAS.AppendChild(name), camera, isaac)
+    for name, camera in (
+        ("top", cell.top_camera), ("overview", cell.overview_camera), ("gripper", cell.gripper_camera),
+    ):  # fmt: skip
+        _add_camera(stage, camera_path(name, isaac), camera, isaac)
     _add_lights(stage, isaac.lights, isaac.dome_intensity)
     return stage
+
+
+def camera_path(name: str, isaac: IsaacConfig) -> Sdf.Path:
+    """Prim path of a camera; the gripper's hangs on the hand of the robot's asset and moves with it."""
+    hand = ROBOT.AppendChild(isaac.robot_links.hand)
+    return hand.AppendChild("gripper_camera") if name == "gripper" else CAMERAS.AppendChild(name)
 
 
 def brick_paths(placement: Placement) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +28,7 @@ from jarvis_sim.isaac.config import IsaacConfig
 from jarvis_sim.isaac.placement import Placement, place
 from jarvis_sim.isaac.ports import Handles, Simulator, Touch
 from jarvis_sim.structure import scene_pairs
-from jarvis_sim.world import OVERVIEW_CAMERA, TOP_CAMERA
+from jarvis_sim.world import GRIPPER_CAMERA, OVERVIEW_CAMERA, TOP_CAMERA
 
 #: Time in which bricks come to rest before they are weighed.
 _SETTLE_S = 0.2
@@ -89,22 +88,25 @@ class IsaacArm:
     def wrench(self) -> None:
         """None: no external torques are read from Isaac Sim."""
 
+    def hand(self) -> Pose:
+        """Pose of the hand link in ``world``."""
+        return self.robot.forward(self.joints)[self.robot.config.hand_link]
+
 
 class IsaacCameras:
     """The cell's cameras, by name."""
 
-    def __init__(
-        self, configs: dict[str, CameraConfig], simulator: Simulator, time_s: Callable[[], float]
-    ) -> None:
+    def __init__(self, configs: dict[str, CameraConfig], simulator: Simulator, arm: IsaacArm) -> None:
         self._configs = configs
         self._simulator = simulator
-        self._time_s = time_s
+        self._arm = arm
 
     def capture(self, name: str) -> CameraFrame:
         """Take an RGB-D picture."""
         config = self._configs[name]
         rgb, depth = self._simulator.capture(name)
-        return CameraFrame(self._time_s(), rgb, depth, config.intrinsics(), config.pose())
+        pose = self._arm.hand() @ config.pose() if name == GRIPPER_CAMERA else config.pose()
+        return CameraFrame(self._arm.time_s, rgb, depth, config.intrinsics(), pose)
 
     def picture(self, name: str) -> npt.NDArray[np.uint8]:
         """(height, width, 3) colours."""
@@ -143,8 +145,13 @@ class IsaacWorld:
         self._touches: list[Touch] = []
         self._folder = tempfile.TemporaryDirectory(prefix="jarvis-isaac-")
         self.arm = IsaacArm(robot, sim, self._dt, simulator)
-        cameras = {TOP_CAMERA: cell.top_camera, OVERVIEW_CAMERA: cell.overview_camera}
-        self.cameras = IsaacCameras(cameras, simulator, lambda: self.time_s)
+        configs = {
+            TOP_CAMERA: cell.top_camera,
+            OVERVIEW_CAMERA: cell.overview_camera,
+            GRIPPER_CAMERA: cell.gripper_camera,
+        }
+        self._resolutions = {name: (config.width, config.height) for name, config in configs.items()}
+        self.cameras = IsaacCameras(configs, simulator, self.arm)
         self._placement = self._open(seed)
         bodies = self._placement.stud_bodies(cell)
         self._clutch = IsaacClutch(bodies, sim.clutch, simulator, self.is_held)
@@ -227,16 +234,13 @@ class IsaacWorld:
             robot_usd=self._simulator.robot_address(),
         )  # fmt: skip
         paths = scene.brick_paths(placement)
-        config, top, overview = self.arm.robot.config, self.cell.top_camera, self.cell.overview_camera
+        config = self.arm.robot.config
         handles = Handles(
             dofs=(*config.arm_joints, *config.finger_joints),
             bricks={item.id: paths[item.id] for item in placement.loose},
             others={paths[item.id]: item.id for item in placement.fixed} | {str(scene.PLATE): GROUND},
             fixed={item.id: item.pose for item in placement.fixed} | {GROUND: self.cell.plate.pose},
-            cameras={
-                TOP_CAMERA: (top.width, top.height),
-                OVERVIEW_CAMERA: (overview.width, overview.height),
-            },
+            cameras=self._resolutions,
         )
         self._simulator.open(file, handles)
         return placement

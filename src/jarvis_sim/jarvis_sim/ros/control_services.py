@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from jarvis_core.errors import JarvisError
+from geometry_msgs.msg import PoseStamped
+from jarvis_core.errors import BadInputError, JarvisError, RefusedError
 from jarvis_core.objects import ObjectState, WorldState
 from jarvis_core.pose import Pose
 from jarvis_core.ros.conversions import WORLD_FRAME, header, pose_from_ros, pose_to_ros
 from rclpy.node import Node
 from simulation_interfaces.msg import EntityState, Result, SimulationState, SimulatorFeatures
 from simulation_interfaces.srv import (
+    DeleteEntity,
     GetEntities,
     GetEntitiesStates,
     GetEntityState,
@@ -23,10 +26,12 @@ from simulation_interfaces.srv import (
     ResetSimulation,
     SetEntityState,
     SetSimulationState,
+    SpawnEntity,
     StepSimulation,
 )
 
 from jarvis_sim.ros.world_loop import WorldLoop
+from jarvis_sim.spawning import SCHEME, NameTakenError
 
 #: Nothing is put farther away than this along any axis.
 MAX_REACH_M = 3.0
@@ -46,6 +51,12 @@ FEATURES = (
     SimulatorFeatures.STEP_SIMULATION_MULTIPLE,
     SimulatorFeatures.WORLD_LOADING,
 )
+#: Of a simulator whose worlds let bricks appear and vanish.
+SPAWNING = (
+    SimulatorFeatures.SPAWNING,
+    SimulatorFeatures.DELETING,
+    SimulatorFeatures.SIMULATION_RESET_SPAWNED,
+)
 
 
 class Simulation(Protocol):
@@ -63,15 +74,29 @@ class Simulation(Protocol):
     def move(self, brick: str, pose: Pose) -> None:
         """Put a loose object somewhere, at rest; raises RefusedError when it is fixed or connected."""
 
+    def spawn(self, name: str, uri: str, pose: Pose, *, rename: bool) -> str:
+        """Let an object appear; gives its name, a free one if it may be renamed. Raises JarvisError."""
+
+    def delete(self, brick: str) -> None:
+        """Take an object out of the world; raises RefusedError."""
+
     def state(self) -> WorldState | None:
-        """True state; None without a world."""
+        """True state of what is in the world; None without one."""
 
 
 class ControlServices:
-    """The services below /sim/. Spawning and deleting are not offered: get_simulator_features says so."""
+    """The services below /sim/.
 
-    def __init__(self, node: Node, loop: WorldLoop, simulation: Simulation, about: str) -> None:
+    Args:
+        about: what the features tell in words.
+        spawns: whether objects can appear and vanish.
+    """
+
+    def __init__(
+        self, node: Node, loop: WorldLoop, simulation: Simulation, about: str, *, spawns: bool
+    ) -> None:
         self._about = about
+        self._available = (*FEATURES, *SPAWNING) if spawns else FEATURES
         self._loop = loop
         self._simulation = simulation
         for kind, name, serve in (
@@ -87,6 +112,9 @@ class ControlServices:
             (SetEntityState, "set_entity_state", self._set_entity_state),
         ):
             node.create_service(kind, f"/sim/{name}", serve)
+        if spawns:
+            node.create_service(SpawnEntity, "/sim/spawn_entity", self._spawn)
+            node.create_service(DeleteEntity, "/sim/delete_entity", self._delete)
 
     async def _do(self, action: Callable[[], Any]) -> Result:
         """Run in the world's thread; the outcome as a standard result."""
@@ -156,7 +184,7 @@ class ControlServices:
     def _features(
         self, request: GetSimulatorFeatures.Request, response: GetSimulatorFeatures.Response
     ) -> GetSimulatorFeatures.Response:
-        response.features.features = list(FEATURES)
+        response.features.features = list(self._available)
         response.features.custom_info = self._about
         return response
 
@@ -196,6 +224,53 @@ class ControlServices:
             response.result = nobody(request.entity)
         return response
 
+    async def _spawn(
+        self, request: SpawnEntity.Request, response: SpawnEntity.Response
+    ) -> SpawnEntity.Response:
+        codes, problem = SpawnEntity.Response, self._unspawnable(request)
+        pose = free_pose(request.initial_pose)
+        if problem is None and isinstance(pose, str):
+            problem = Result(result=codes.INVALID_POSE, error_message=pose)
+        if problem is not None:
+            response.result = problem
+            return response
+        spawn = functools.partial(self._simulation.spawn, request.name, request.uri, pose)
+        try:
+            response.entity_name = await self._loop.submit(lambda: spawn(rename=request.allow_renaming))
+            response.result.result = Result.RESULT_OK
+        except BadInputError as error:
+            response.result = Result(result=codes.RESOURCE_PARSE_ERROR, error_message=error.line())
+        except NameTakenError as error:
+            response.result = Result(result=codes.NAME_NOT_UNIQUE, error_message=error.line())
+        except RefusedError as error:
+            response.result = Result(result=Result.RESULT_OPERATION_FAILED, error_message=error.line())
+        return response
+
+    def _unspawnable(self, request: SpawnEntity.Request) -> Result | None:
+        """What is wrong with a request before anything is tried."""
+        codes = SpawnEntity.Response
+        if not request.uri:
+            return Result(result=codes.NO_RESOURCE, error_message="give uri, for example ldraw:3001?colour=4")
+        if not request.uri.startswith(f"{SCHEME}:"):
+            message = f"{request.uri!r}: only parts can be spawned, for example ldraw:3001?colour=4"
+            return Result(result=codes.UNSUPPORTED_FORMAT, error_message=message)
+        if request.entity_namespace:
+            message = "bricks have no interfaces: leave entity_namespace empty"
+            return Result(result=codes.NAMESPACE_INVALID, error_message=message)
+        if not request.name and not request.allow_renaming:
+            return Result(result=codes.NAME_INVALID, error_message="give a name, or allow renaming")
+        return None
+
+    async def _delete(
+        self, request: DeleteEntity.Request, response: DeleteEntity.Response
+    ) -> DeleteEntity.Response:
+        found, response.result, _ = await self._matching(f"^{re.escape(request.entity)}$")
+        if found:
+            response.result = await self._do(lambda: self._simulation.delete(request.entity))
+        elif response.result.result == Result.RESULT_OK:
+            response.result = nobody(request.entity)
+        return response
+
     async def _entities_states(
         self, request: GetEntitiesStates.Request, response: GetEntitiesStates.Response
     ) -> GetEntitiesStates.Response:
@@ -227,7 +302,7 @@ def vector(message: Any) -> tuple[float, float, float]:
     return (message.x, message.y, message.z)
 
 
-def free_pose(state: EntityState) -> Pose | str:
+def free_pose(state: EntityState | PoseStamped) -> Pose | str:
     """The pose asked for, in ``world``, or what is wrong with it."""
     if state.header.frame_id not in ("", WORLD_FRAME):
         return f"pose in frame {state.header.frame_id!r}: give it in {WORLD_FRAME!r}"

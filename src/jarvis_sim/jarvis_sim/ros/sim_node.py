@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
@@ -28,9 +31,16 @@ from jarvis_sim.engine import WorldError
 from jarvis_sim.robot import SimCamera, SimRobot, SimSceneSource
 from jarvis_sim.ros.arm_servers import ArmServers
 from jarvis_sim.ros.control_services import ControlServices
-from jarvis_sim.ros.streams import CameraStream, MarkerStream, RobotStreams, TruthStreams
+from jarvis_sim.ros.streams import (
+    CAMERA_FRAME,
+    GRIPPER_CAMERA_FRAME,
+    CameraStream,
+    MarkerStream,
+    RobotStreams,
+    TruthStreams,
+)
 from jarvis_sim.ros.world_loop import CHUNK_S, WorldLoop
-from jarvis_sim.world import OVERVIEW_CAMERA, SimWorld
+from jarvis_sim.world import GRIPPER_CAMERA, OVERVIEW_CAMERA, TOP_CAMERA, SimWorld
 
 #: Most time steps of one /sim/step_simulation call; they can't be interrupted by other requests.
 MAX_STEPS = 500_000
@@ -59,13 +69,16 @@ class SimNode(Node):
         task, seed: the world to start with; an empty task gives an empty cell.
         advance: ``continuous``, or ``on_demand``: time passes only while arm or gripper are commanded.
         real_time_factor: simulated per wall-clock second at most; 0: as fast as the machine can.
-        camera_rate_hz, overview_rate_hz: pictures per simulated second; 0 for none.
+        camera_rate_hz, overview_rate_hz, gripper_camera_rate_hz: pictures per simulated second; 0 for none. The
+            gripper's are taken only while anybody listens.
 
     Attributes:
         about: what /sim/get_simulator_features tells in words.
+        spawns: whether its worlds let bricks appear and vanish.
     """
 
-    about = "jarvis_sim, on MuJoCo; load_world takes TASK_FOLDER?seed=N"
+    about = "jarvis_sim, on MuJoCo; load_world takes TASK_FOLDER?seed=N, spawn_entity ldraw:PART?colour=CODE"
+    spawns = True
 
     def __init__(self, executor: Executor) -> None:
         super().__init__("sim")
@@ -86,24 +99,13 @@ class SimNode(Node):
             on_demand=advance == "on_demand",
             real_time_factor=self.declare_parameter("real_time_factor", 0.0).value,
         )
-        camera_pose = self._cell.top_camera.pose()
         sent = self._config.rates
-        self._robot_streams = RobotStreams(self, self._model, camera_pose, self._cell.plate.pose, sent)
+        self._robot_streams = RobotStreams(self, self._model, self._cell, sent)
         self._truth = TruthStreams(self, sent)
         self._markers = MarkerStream(self, sent)
-        rates = [
-            self.declare_parameter(n, r).value
-            for n, r in (("camera_rate_hz", 1.0), ("overview_rate_hz", 0.0))
-        ]
-        self._cameras = [
-            CameraStream(
-                self, "/camera", lambda: SimCamera(self.world).capture(), rates[0], depth=True, at_rest=True
-            ),
-            # A film: frames between its frames would only make it jerk.
-            CameraStream(self, "/camera/overview", self._overview, rates[1], depth=False, at_rest=False),
-        ]
+        self._cameras = self._make_cameras()
         self._servers = ArmServers(self, executor, self._loop, lambda: self.robot)
-        self._control = ControlServices(self, self._loop, self, self.about)
+        self._control = ControlServices(self, self._loop, self, self.about, spawns=self.spawns)
         self.create_service(GetScene, "/sim/get_scene", self._get_scene)
         self.create_service(GetObjectStates, "/sim/get_object_states", self._get_object_states)
         self._uri = (
@@ -111,6 +113,29 @@ class SimNode(Node):
         )
         self._world: SimWorld | None = None
         self._broken = ""
+
+    def _make_cameras(self) -> list[CameraStream]:
+        rates = [
+            self.declare_parameter(f"{name}_rate_hz", rate).value
+            for name, rate in (("camera", 1.0), ("overview", 0.0), ("gripper_camera", 1.0))
+        ]
+
+        def capture(name: str) -> Callable[[], CameraFrame]:
+            return lambda: SimCamera(self.world, name).capture()
+
+        return [
+            CameraStream(
+                self, "/camera", CAMERA_FRAME, capture(TOP_CAMERA), rates[0], depth=True, at_rest=True
+            ),
+            # A film: frames between its frames would only make it jerk.
+            CameraStream(
+                self, "/camera/overview", CAMERA_FRAME, self._overview, rates[1], depth=False, at_rest=False
+            ),
+            CameraStream(
+                self, "/gripper_camera", GRIPPER_CAMERA_FRAME, capture(GRIPPER_CAMERA), rates[2],
+                depth=True, at_rest=True, for_somebody=True,
+            ),
+        ]  # fmt: skip
 
     # -- in the world's thread
 
@@ -168,8 +193,22 @@ class SimNode(Node):
             raise RefusedError(f"{brick} is part of the fixed structure", where="/sim/set_entity_state")
         self.world.move(brick, pose)
 
+    def spawn(self, name: str, uri: str, pose: Pose, *, rename: bool) -> str:
+        names = {thing.id for thing in self.world.state().objects}
+        if rename and (not name or name in names):
+            stem = name or "brick"
+            name = next(free for i in itertools.count(1) if (free := f"{stem}_{i}") not in names)
+        self.world.spawn(name, uri, pose)
+        return name
+
+    def delete(self, brick: str) -> None:
+        self.world.delete(brick)
+
     def state(self) -> WorldState | None:
-        return self._world.state() if self._world is not None else None
+        if self._world is None:
+            return None
+        present, state = {thing.id for thing in self._world.objects()}, self._world.state()
+        return msgspec.structs.replace(state, objects=tuple(o for o in state.objects if o.id in present))
 
     def _restarted(self) -> None:
         """Everything is due at once: the new world may stand at the very time the old one stood at."""

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from geometry_msgs.msg import Point, TransformStamped, Vector3, WrenchStamped
 from jarvis_bricks.colours import ColourTable
+from jarvis_core.cell import CellConfig
 from jarvis_core.objects import ConnectionEvent, RigidObject, WorldState
 from jarvis_core.observation import CameraFrame, Wrench
 from jarvis_core.pose import Pose
 from jarvis_core.ros.conversions import (
+    WORLD_FRAME,
     event_to_ros,
     header,
     pose_to_ros,
@@ -37,7 +39,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WRENCH_TOPIC = "/franka_robot_state_broadcaster/external_wrench_in_base_frame"
 #: States kept for a recorder that lags; losing one would spoil the record.
 STATES_DEPTH = 2000
-CAMERA_FRAME = "camera_optical_frame"
+CAMERA_FRAME, GRIPPER_CAMERA_FRAME = "camera_optical_frame", "gripper_camera_optical_frame"
 
 
 @dataclass
@@ -78,9 +80,7 @@ class Pacer:
 class RobotStreams:
     """/clock, /joint_states, the external wrench, /tf, /tf_static and /robot_description."""
 
-    def __init__(
-        self, node: Node, model: RobotModel, camera_pose: Pose, plate_pose: Pose, rates: RatesConfig
-    ) -> None:
+    def __init__(self, node: Node, model: RobotModel, cell: CellConfig, rates: RatesConfig) -> None:
         self._model = model
         self.pacer = Pacer(1.0 / rates.robot_hz, repeat_s=1.0 / rates.still_hz)
         self._clock = node.create_publisher(Clock, "/clock", 10)
@@ -89,8 +89,12 @@ class RobotStreams:
         self._tf = node.create_publisher(TFMessage, "/tf", 10)
         self._tf_pacer = Pacer(1.0 / rates.tf_hz, wall_s=0.05)
         tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
-        fixed = {CAMERA_FRAME: camera_pose, "plate": plate_pose}
-        tf_static.publish(TFMessage(transforms=[transform(0.0, name, pose) for name, pose in fixed.items()]))
+        fixed = (
+            transform(0.0, CAMERA_FRAME, cell.top_camera.pose()),
+            transform(0.0, "plate", cell.plate.pose),
+            transform(0.0, GRIPPER_CAMERA_FRAME, cell.gripper_camera.pose(), model.config.hand_link),
+        )
+        tf_static.publish(TFMessage(transforms=fixed))
         description = node.create_publisher(String, "/robot_description", LATCHED)
         description.publish(String(data=model.urdf_with_files()))
 
@@ -183,21 +187,28 @@ class CameraStream:
     """One camera: colour, with camera_info.
 
     Args:
+        frame: of its messages.
         depth: depth too.
         at_rest: a picture more whenever time comes to a stand, so that who looks then sees what is.
+        for_somebody: pictures are taken only while anybody listens.
     """
 
     def __init__(
         self,
         node: Node,
         prefix: str,
+        frame: str,
         capture: Callable[[], CameraFrame],
         rate_hz: float,
         *,
         depth: bool,
         at_rest: bool,
+        for_somebody: bool = False,
     ) -> None:
+        self._frame = frame
         self._capture = capture
+        self._for_somebody = for_somebody
+        self._listeners = 0
         self._at_rest = at_rest
         self._depth = depth
         self._color = node.create_publisher(Image, f"{prefix}/color/image_raw", 4)
@@ -205,19 +216,30 @@ class CameraStream:
         if depth:
             self._depth_image = node.create_publisher(Image, f"{prefix}/depth/image_rect", 4)
             self._depth_info = node.create_publisher(CameraInfo, f"{prefix}/depth/camera_info", 4)
+        self._publishers = [self._color, self._color_info]
+        if depth:
+            self._publishers += [self._depth_image, self._depth_info]
         self.pacer = Pacer(1.0 / rate_hz if rate_hz > 0 else float("inf"))
 
     def due(self, time_s: float, still: bool) -> bool:
+        """Whether to publish now; who comes while time stands still gets a picture at once."""
+        if self._for_somebody:
+            listeners = sum(publisher.get_subscription_count() for publisher in self._publishers)
+            if listeners > self._listeners:
+                self.pacer.reset()
+            self._listeners = listeners
+            if not listeners:
+                return False
         return self.pacer.due(time_s, still and self._at_rest)
 
     def publish(self) -> None:
         frame = self._capture()
-        info = info_message(frame)
+        info = info_message(frame, self._frame)
         self._color_info.publish(info)
-        self._color.publish(image_message(frame.time_s, frame.rgb, "rgb8"))
+        self._color.publish(image_message(frame.time_s, frame.rgb, "rgb8", self._frame))
         if self._depth:
             self._depth_info.publish(info)
-            self._depth_image.publish(image_message(frame.time_s, frame.depth_m, "32FC1"))
+            self._depth_image.publish(image_message(frame.time_s, frame.depth_m, "32FC1", self._frame))
 
 
 def _vector(values: Sequence[float]) -> Vector3:
@@ -225,8 +247,8 @@ def _vector(values: Sequence[float]) -> Vector3:
     return Vector3(x=x, y=y, z=z)
 
 
-def transform(time_s: float, child: str, pose: Pose) -> TransformStamped:
-    message = TransformStamped(header=header(time_s), child_frame_id=child)
+def transform(time_s: float, child: str, pose: Pose, parent: str = WORLD_FRAME) -> TransformStamped:
+    message = TransformStamped(header=header(time_s, parent), child_frame_id=child)
     placed = pose_to_ros(pose)
     p: Point = placed.position
     message.transform.translation = Vector3(x=p.x, y=p.y, z=p.z)
@@ -234,21 +256,21 @@ def transform(time_s: float, child: str, pose: Pose) -> TransformStamped:
     return message
 
 
-def image_message(time_s: float, pixels: np.ndarray, encoding: str) -> Image:
+def image_message(time_s: float, pixels: np.ndarray, encoding: str, frame: str = CAMERA_FRAME) -> Image:
     """(height, width[, 3]) pixels as an image; bytes are assigned whole, which is the fast way."""
     height, width = pixels.shape[:2]
     data = np.ascontiguousarray(pixels)
-    message = Image(header=header(time_s, CAMERA_FRAME), height=height, width=width, encoding=encoding)
+    message = Image(header=header(time_s, frame), height=height, width=width, encoding=encoding)
     message.step = data.strides[0]
     message.data = data.tobytes()
     return message
 
 
-def info_message(frame: CameraFrame) -> CameraInfo:
+def info_message(frame: CameraFrame, frame_id: str = CAMERA_FRAME) -> CameraInfo:
     k = frame.intrinsics
     projection = [k.fx, 0.0, k.cx, 0.0, 0.0, k.fy, k.cy, 0.0, 0.0, 0.0, 1.0, 0.0]
     return CameraInfo(
-        header=header(frame.time_s, CAMERA_FRAME),
+        header=header(frame.time_s, frame_id),
         height=k.height,
         width=k.width,
         distortion_model="plumb_bob",

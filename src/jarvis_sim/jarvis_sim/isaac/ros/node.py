@@ -22,6 +22,7 @@ class IsaacNode(SimNode):
     """
 
     about = "jarvis_sim, on Isaac Sim; load_world takes TASK_FOLDER?seed=N"
+    spawns = False
 
     def __init__(self, executor: Executor, simulator: Simulator) -> None:
         super().__init__(executor)
