@@ -1,13 +1,15 @@
 """How well the cell picks and places: random parts, yaws and clutter, through the skills. Prints a table with causes.
 
-./jarvis shell -c 'python benchmarks/bench_pick_place.py --trials 100'
+./jarvis shell -c 'python benchmarks/bench_pick_place.py --trials 100 --store pick-place.jsonl'
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -31,7 +33,7 @@ BATCH = 5
 
 @dataclass
 class Outcome:
-    """What became of all trials."""
+    """What became of trials."""
 
     refused: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
@@ -43,6 +45,26 @@ class Outcome:
     @property
     def accepted(self) -> int:
         return self.right + sum(self.failed.values())
+
+    def add(self, other: Outcome) -> None:
+        self.refused.update(other.refused)
+        self.failed.update(other.failed)
+        self.errors_mm += other.errors_mm
+        self.snaps_mm += other.snaps_mm
+        self.press_n += other.press_n
+        self.right += other.right
+
+
+def stored(path: Path | None) -> dict[str, Outcome]:
+    """Outcomes of batches that an earlier run finished, by number."""
+    if path is None or not path.is_file():
+        return {}
+    return {
+        line["batch"]: Outcome(
+            **line["outcome"] | {k: Counter(line["outcome"][k]) for k in ("refused", "failed")}
+        )
+        for line in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    }
 
 
 def batch_task(number: int, rng: np.random.Generator, catalogue: PartCatalogue) -> Task:
@@ -63,7 +85,8 @@ def batch_task(number: int, rng: np.random.Generator, catalogue: PartCatalogue) 
     return Task(TASK_SCHEMA, f"pick-place-{number}", "random", "", "", "", (1, 1), (), tuple(loose))
 
 
-def run_batch(task: Task, settings: Settings, catalogue: PartCatalogue, seed: int, outcome: Outcome) -> None:
+def run_batch(task: Task, settings: Settings, catalogue: PartCatalogue, seed: int) -> Outcome:
+    outcome = Outcome()
     cell = EmbeddedCell.build(task, settings, catalogue, seed)
     plate = settings.cell.plate.pose
     for brick in task.targets:
@@ -87,6 +110,7 @@ def run_batch(task: Task, settings: Settings, catalogue: PartCatalogue, seed: in
     outcome.press_n += [event.force_n / event.studs for event in engaged]
     cell.skills.run(HomeGoal())
     cell.close()
+    return outcome
 
 
 def main() -> None:
@@ -97,15 +121,24 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--layout", choices=("random", "sorted", "cluttered", "hard"), default="random")
     parser.add_argument("--distractors", type=int, default=4)
+    parser.add_argument("--store", type=Path, help="file of finished batches, to go on after a stop")
     options = parser.parse_args()
     settings, catalogue, outcome = Settings.load(), PartCatalogue(), Outcome()
+    done = stored(options.store)
     layout = msgspec.structs.replace(
         settings.sim.layout, kind=options.layout, distractors=options.distractors
     )
     settings = msgspec.structs.replace(settings, sim=msgspec.structs.replace(settings.sim, layout=layout))
     rng = generator(options.seed, "pick-place")
     for number in range(-(-options.trials // BATCH)):
-        run_batch(batch_task(number, rng, catalogue), settings, catalogue, options.seed + number, outcome)
+        name = f"{options.layout}-{options.distractors}-{options.seed}-{number}"
+        task = batch_task(number, rng, catalogue)
+        if name not in done:
+            done[name] = run_batch(task, settings, catalogue, options.seed + number)
+            if options.store is not None:
+                with options.store.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"batch": name, "outcome": asdict(done[name])}) + "\n")
+        outcome.add(done[name])
     share = outcome.right / max(1, outcome.accepted)
     table = Table(title=f"pick and place, layout {options.layout}, {options.distractors} distractors")
     for column in ("what", "value", "target"):

@@ -20,8 +20,8 @@ from jarvis_sim.shapes import LOOKS_GROUP, SCENERY_GROUP, add_box, add_mesh, mat
 
 _TABLE_THICKNESS_M = 0.03
 _FLOOR_Z_M, _FLOOR_M = -0.75, 20.0
-#: Table, plate and floor reach this far down where things touch them: what falls fast is deep in them within a step, and
-#: is pushed out of the nearest face.
+#: Table, plate and floor reach this far down where things touch them: what falls fast is deep in them within a step,
+#: and is pushed out of the nearest face.
 _SOLID_M = 0.4
 #: Where light comes from: over the viewer's left shoulder, and weaker from the other side.
 _KEY_LIGHT, _FILL_LIGHT = (-0.35, 0.45, -1.0), (0.5, -0.2, -0.8)
