@@ -96,7 +96,7 @@ def run_episode(
                 recorder.truth(record)
         finally:
             cell.close()
-        return finish_episode(folder, record, settings)
+        return finish_episode(folder, recorder.judged(record), settings)
     except BaseException:
         folder.discard()
         raise

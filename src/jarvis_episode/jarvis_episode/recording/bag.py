@@ -16,6 +16,7 @@ topic                       type                                 what
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -189,6 +190,13 @@ class BagWriter:
             if self._open:
                 self._open = False
                 self._writer.close()
+
+    def abort(self) -> None:
+        """Let the file go without index or metadata: the disk has no room for them. May be called after ``close``."""
+        self._open = False
+        if self._writer.storage is not None:
+            with contextlib.suppress(OSError):  # what is left in the file's buffer
+                self._writer.storage.abort()
 
     def __enter__(self) -> Self:
         return self

@@ -307,6 +307,8 @@ class EpisodeNode(Node):
         running.recorder.truth(record)
         self._publish_evidence(Evidence.of_record(record))
         running.recorder.close()
+        record = running.recorder.judged(record)
+        outcome, message = record.outcome, record.outcome_message
         result = finish_episode(running.folder, record, self._settings)
         response.folder, response.score = str(result.folder.absolute()), result.score.score
         self._publish_score(result.score, final.time_s)
