@@ -30,6 +30,7 @@ from jarvis_agent.toolbox import LAYERS, Layer
 
 #: Time in which last answers reach a client over HTTP.
 _GOODBYE_S = 3
+_STREAMS_S = 15
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MIN_TOKEN = 16
 
@@ -117,8 +118,9 @@ def serve_stdio() -> Serve:
             async with stdio_server() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
-        _in_thread(lambda: asyncio.run(run()), gone)
-        return lambda: None
+        thread = _in_thread(lambda: asyncio.run(run()), gone)
+        # A client closes the streams when it has its last answer; one that keeps them open is not waited for long.
+        return lambda: thread.join(_STREAMS_S)
 
     return serve
 

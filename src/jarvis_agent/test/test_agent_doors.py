@@ -7,6 +7,7 @@ import base64
 import importlib
 import io
 import json
+import os
 import sys
 import threading
 from pathlib import Path
@@ -32,10 +33,11 @@ from jarvis_agent.template import write_template
 from jarvis_agent.toolbox import Layer
 from jarvis_core.errors import BadInputError, RefusedError
 from jarvis_core.files import read_json
+from jarvis_core.manual import PartCount
 from jarvis_core.ports import Policy
 from jarvis_episode.runner import EpisodeResult, run_episode
 from jarvis_tasks.targets import target_objects
-from mcp import Client
+from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 
@@ -52,7 +54,9 @@ def program(*lines: str) -> str:
 
 
 def episode(policy: Policy, results: Path, sees: str = "nothing") -> EpisodeResult:
-    return run_episode(house(), PAGES, policy, 0, settings(), catalogue(), results, sees=sees)
+    parts = tuple(PartCount(brick.part, "", brick.colour, "", 1) for brick in house().targets)
+    pages = msgspec.structs.replace(PAGES, parts=parts)
+    return run_episode(house(), pages, policy, 0, settings(), catalogue(), results, sees=sees)
 
 
 def report(result: EpisodeResult) -> AgentReport:
@@ -230,3 +234,56 @@ def test_a_program_that_breaks_the_rules_is_not_run() -> None:
 def test_limits_are_the_same_for_every_agent() -> None:
     assert isinstance(config(), AgentConfig)
     assert ProgramPolicy(Program("a", ""), Layer.GENERIC, Isolation.NONE).config == config()
+
+
+# -- seeing
+
+
+def test_agents_and_skills_see_for_themselves(tmp_path: Path) -> None:
+    source = """
+found = find_brick()
+assert found.source == "perceived", found
+assert [b.id[:5] for b in found.bricks] == ["seen-"] * 2, found
+assert {b.part for b in found.bricks} == {"3003"}, found
+lying = describe_brick(found.bricks[0].id)
+assert lying.ok and lying.brick.where == "loose", lying
+true_name = pick("b001")
+assert not true_name.ok and "seen-" in true_name.reason, true_name
+"""
+    policy = ProgramPolicy(Program("seeing", source), Layer.PRIMITIVES, best_isolation())
+    result = episode(policy, tmp_path, sees="perceived")
+    assert result.record.outcome == "finished", result.record.outcome_message
+    assert result.record.policy.sees == result.record.scene_source == "perceived"
+
+
+def test_a_client_over_standard_streams(tmp_path: Path) -> None:
+    """The server is a process of its own, as clients start it; its tools are stand-ins."""
+    server = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1])\n"
+        "from agent_bench import fake_tools\n"
+        "from jarvis_agent.mcp_policy import McpPolicy, serve_stdio\n"
+        "from jarvis_agent.toolbox import Layer\n"
+        "with McpPolicy('stdio', Layer.GENERIC, serve_stdio()) as policy:\n"
+        "    policy.keep_in(Path(sys.argv[2]))\n"
+        "    policy.run(fake_tools())\n"
+    )
+    here, own = str(Path(__file__).parent), str(tmp_path / "agent")
+    words = StdioServerParameters(
+        command=sys.executable, args=["-c", server, here, own], env=dict(os.environ)
+    )
+
+    async def drive() -> list[Any]:
+        async with Client(words, read_timeout_seconds=60) as client:
+            image = await client.call_tool("image", {})
+            refused = await client.call_tool("fly", {})
+            cloud = await client.call_tool("cloud", {"every": 1})
+            end = await client.call_tool("finish", {})
+            return [image, refused, cloud, end]
+
+    image, refused, cloud, end = asyncio.run(drive())
+    assert [block.type for block in image.content] == ["text", "image"]
+    assert refused.is_error
+    assert json.loads(cloud.content[0].text)["points"]["rows"] == 23
+    assert json.loads(end.content[0].text)["ok"]
+    told = read_json(Path(own) / "report.json", AgentReport)
+    assert told.usage.by_name == {"image": 1, "?": 1, "cloud": 1, "finish": 1}
