@@ -39,7 +39,7 @@ def look_around(layout: Layout, base: BasePython, choice: RosChoice, env: Mappin
         lambda: [probes.video(in_venv)],
         lambda: [probes.graphics_card()],
         lambda: [probes.isaac_sim(in_venv, env)],
-        lambda: [probes.bubblewrap()],
+        lambda: [probes.cage()],
     ]
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         looked_up = [finding for found in pool.map(lambda probe: probe(), slow) for finding in found]

@@ -201,17 +201,16 @@ def isaac_sim(venv: Venv, env: Mapping[str, str]) -> Finding:
     return Finding("Isaac Sim", State.MISSING, detail, fix)
 
 
-def bubblewrap() -> Finding:
-    """The cage for agents' programs: installed, and allowed to make namespaces."""
+def cage() -> Finding:
+    """Isolation for agents' programs: bubblewrap, or namespaces that this user may make without it."""
     works, said = _run(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"])
     if works:
-        return Finding("bubblewrap", State.OK, "an agent's program can be caged")
-    return Finding(
-        "bubblewrap",
-        State.MISSING,
-        f"no cage for agents' programs: {said}",
-        "sudo apt-get install bubblewrap",
-    )
+        return Finding("cage", State.OK, "agents' programs are isolated by bubblewrap")
+    alone, why = _run(["unshare", "--user", "--map-root-user", "--mount", "--net", "--pid", "--fork", "true"])
+    if alone:
+        return Finding("cage", State.OK, "agents' programs are isolated by namespaces")
+    detail = f"agents' programs run with --uncaged only: {said}; namespaces: {why}"
+    return Finding("cage", State.MISSING, detail, "sudo apt-get install bubblewrap")
 
 
 LDRAW_FOLDERS = ("/usr/share/ldraw", "/usr/local/share/ldraw", "/opt/ldraw", "~/ldraw", "~/LDraw")
