@@ -54,6 +54,9 @@ ACTIONS = {
     "/skills/home": "jarvis_interfaces/action/Home",
     "/skills/push": "jarvis_interfaces/action/Push",
     "/skills/grip": "jarvis_interfaces/action/Grip",
+    "/skills/look": "jarvis_interfaces/action/Look",
+    "/skills/press": "jarvis_interfaces/action/Press",
+    "/skills/remove": "jarvis_interfaces/action/Remove",
 }
 #: Simulated time over which rates are counted, and for how long messages are waited for.
 SPAN_S, PATIENCE_S = 2.0, 30.0

@@ -73,7 +73,37 @@ class GripGoal(msgspec.Struct, frozen=True, tag="grip"):
     width_m: float
 
 
-SkillGoal = PickGoal | PlaceGoal | PickAndPlaceGoal | MoveToGoal | HomeGoal | PushGoal | GripGoal
+class LookGoal(msgspec.Struct, frozen=True, tag="look"):
+    """Bring the arm out of view and tell what is seen; of ``object_id``, where given, its pose too."""
+
+    object_id: str = ""
+
+
+class PressGoal(msgspec.Struct, frozen=True, tag="press"):
+    """Press a standing object down with ``force_n``; 0: as hard as the studs below it need."""
+
+    object_id: str
+    force_n: float = 0.0
+
+
+class RemoveGoal(msgspec.Struct, frozen=True, tag="remove"):
+    """Take an object off what it is pressed on, with a limited force, and nothing else with it."""
+
+    object_id: str
+
+
+SkillGoal = (
+    PickGoal
+    | PlaceGoal
+    | PickAndPlaceGoal
+    | MoveToGoal
+    | HomeGoal
+    | PushGoal
+    | GripGoal
+    | LookGoal
+    | PressGoal
+    | RemoveGoal
+)
 
 
 def skill_name(goal: SkillGoal) -> str:

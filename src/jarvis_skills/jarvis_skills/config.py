@@ -18,6 +18,8 @@ class SkillsConfig(Config, frozen=True):
             most, however many there are.
         press_speed, guarded_depth_m: how the way down to that force is gone, and how far at the most.
         blocked_m: a force limit reached this far above the place means that something is in the way.
+        pull_limit_n, pull_way_m: how hard an object is pulled off straight, and over what way; tilt_rad: how far it is
+            tilted where that does not take it off.
         press_depth_m: way of the press on a robot that tells no wrench; where it exceeds the gap it presses the studs
             together.
         press_tolerance_rad: how far from that push's goal the joints may be stopped by what they press on.
@@ -48,6 +50,9 @@ class SkillsConfig(Config, frozen=True):
     press_speed: float
     guarded_depth_m: float
     blocked_m: float
+    pull_limit_n: float
+    pull_way_m: float
+    tilt_rad: float
     press_depth_m: float
     press_tolerance_rad: float
     finger_slack_m: float

@@ -10,11 +10,14 @@ from jarvis_core.skills import (
     Fact,
     GripGoal,
     HomeGoal,
+    LookGoal,
     MoveToGoal,
     PickAndPlaceGoal,
     PickGoal,
     PlaceGoal,
+    PressGoal,
     PushGoal,
+    RemoveGoal,
     SkillGoal,
     skill_name,
 )
@@ -22,11 +25,14 @@ from jarvis_core.status import Status
 
 from jarvis_skills.cell_context import SkillContext
 from jarvis_skills.grip import grip
+from jarvis_skills.look import look
 from jarvis_skills.move_to import home, move_to
 from jarvis_skills.pick import pick
 from jarvis_skills.pick_and_place import pick_and_place
 from jarvis_skills.place import place
+from jarvis_skills.press_down import press_down
 from jarvis_skills.push import push
+from jarvis_skills.remove import remove
 
 #: Ways any skill can end that moves the arm.
 MOTION_EXITS = (
@@ -120,6 +126,29 @@ _SKILLS = (
         ("the distance is one the gripper can have", "to close: the hand is empty"),
         VERIFIED_EXITS,
         ("gripper_width_m", "held", "object_id"),
+    ),
+    Skill(LookGoal, look, (), VERIFIED_EXITS, ("source", "objects", "movable_ids", "held")),
+    Skill(
+        PressGoal,
+        press_down,
+        (
+            "the hand is empty",
+            "the object is in the scene, not fixed and uncovered",
+            "the robot tells a wrench; 0 <= force <= press_limit_n",
+        ),
+        VERIFIED_EXITS,
+        ("object_id", "moved_m", "force_limited", "press_force_n"),
+    ),
+    Skill(
+        RemoveGoal,
+        remove,
+        (
+            "the hand is empty",
+            "the object is in the scene, not fixed and uncovered",
+            "the robot tells a wrench",
+        ),
+        VERIFIED_EXITS,
+        ("object_id", "tilted", "held"),
     ),
 )
 

@@ -10,11 +10,14 @@ from jarvis_core.motion import Cancellation
 from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.skills import (
     HomeGoal,
+    LookGoal,
     MoveToGoal,
     PickAndPlaceGoal,
     PickGoal,
     PlaceGoal,
+    PressGoal,
     PushGoal,
+    RemoveGoal,
     SkillGoal,
     SkillResult,
 )
@@ -36,9 +39,11 @@ PHASES = {
 }
 
 
-def run_canceled(bench: Bench, goal: SkillGoal, phase: str, after_s: float) -> SkillResult:
+def run_canceled(
+    bench: Bench, goal: SkillGoal, phase: str, after_s: float, cancel: Cancellation | None = None
+) -> SkillResult:
     """Run a goal and cancel it ``after_s`` into a phase."""
-    cancel = Cancellation()
+    cancel = cancel or Cancellation()
     started: list[float] = []
 
     def on_phase(name: str) -> None:
@@ -114,6 +119,41 @@ def test_a_canceled_push_can_be_left(bench: Bench, phase: str) -> None:
     assert bench.run(PickGoal("a")).ok
 
 
+#: Every phase of the skills that press and pull, with a moment (s) at which something moves.
+FORCED = [
+    (LookGoal(), "move", 0.02),
+    (PressGoal("a"), "close", 0.05),
+    (PressGoal("a"), "approach", 0.8),
+    (PressGoal("a"), "press", 0.3),
+    (PressGoal("a"), "retreat", 0.2),
+    (RemoveGoal("a"), "plan_grasp", 0.0),
+    (RemoveGoal("a"), "approach", 0.8),
+    (RemoveGoal("a"), "close", 0.05),
+    (RemoveGoal("a"), "pull", 0.3),
+    (RemoveGoal("a"), "lift", 0.2),
+]
+
+
+@pytest.mark.parametrize(("goal", "phase", "after_s"), FORCED, ids=lambda v: getattr(v, "object_id", None))
+def test_a_cancel_of_a_forced_motion_stands_still_within_half_a_second(
+    bench: Bench, goal: SkillGoal, phase: str, after_s: float
+) -> None:
+    if isinstance(goal, LookGoal):
+        assert bench.run(MoveToGoal(Pose((0.5, 0.2, 0.1), (1.0, 0.0, 0.0, 0.0)))).ok
+    asked: list[float] = []
+    cancel_at = Cancellation.cancel
+
+    class Timed(Cancellation):
+        def cancel(self) -> None:
+            asked.append(bench.world.time_s)
+            cancel_at(self)
+
+    result = run_canceled(bench, goal, phase, after_s, Timed())
+    assert result.status is Status.CANCELED, result
+    assert bench.world.time_s - asked[0] < 0.5
+    assert bench.run(HomeGoal()).ok
+
+
 def test_a_canceled_motion_stops_where_it_is(bench: Bench) -> None:
     goal = MoveToGoal(Pose((0.5, 0.2, 0.1), (1.0, 0.0, 0.0, 0.0)))
     result = run_canceled(bench, goal, "move", 0.3)
@@ -129,6 +169,9 @@ GOALS: list[SkillGoal] = [
     MoveToGoal(Pose((0.5, 0.2, 0.1), (1.0, 0.0, 0.0, 0.0))),
     HomeGoal(),
     PushGoal("a", (0.01, 0.0)),
+    LookGoal(),
+    PressGoal("a"),
+    RemoveGoal("a"),
 ]
 
 

@@ -10,11 +10,14 @@ from jarvis_core.pose import Pose
 from jarvis_core.skills import (
     GripGoal,
     HomeGoal,
+    LookGoal,
     MoveToGoal,
     PickAndPlaceGoal,
     PickGoal,
     PlaceGoal,
+    PressGoal,
     PushGoal,
+    RemoveGoal,
     SkillGoal,
     skill_name,
 )
@@ -30,6 +33,9 @@ GOALS: list[SkillGoal] = [
     HomeGoal(),
     PushGoal("a", (0.01, 0.0)),
     GripGoal(0.03),
+    LookGoal(),
+    PressGoal("b"),
+    RemoveGoal("a"),
 ]
 
 

@@ -10,16 +10,30 @@ from jarvis_core.ros.conversions import world_pose_from_ros, world_pose_to_ros
 from jarvis_core.skills import (
     GripGoal,
     HomeGoal,
+    LookGoal,
     MoveToGoal,
     PickAndPlaceGoal,
     PickGoal,
     PlaceGoal,
+    PressGoal,
     PushGoal,
+    RemoveGoal,
     SkillGoal,
     skill_name,
 )
 
-from jarvis_interfaces.action import Grip, Home, MoveTo, Pick, PickAndPlace, Place, Push
+from jarvis_interfaces.action import (
+    Grip,
+    Home,
+    Look,
+    MoveTo,
+    Pick,
+    PickAndPlace,
+    Place,
+    Press,
+    Push,
+    Remove,
+)
 
 
 def pick_to_ros(goal: PickGoal) -> Pick.Goal:
@@ -68,6 +82,15 @@ DOORS: dict[str, ActionDoor] = {
         lambda m: PushGoal(m.object_id, (m.offset_x, m.offset_y)),
     ),
     "grip": ActionDoor(Grip, lambda g: Grip.Goal(width=g.width_m), lambda m: GripGoal(m.width)),
+    "look": ActionDoor(Look, lambda g: Look.Goal(object_id=g.object_id), lambda m: LookGoal(m.object_id)),
+    "press": ActionDoor(
+        Press,
+        lambda g: Press.Goal(object_id=g.object_id, force=g.force_n),
+        lambda m: PressGoal(m.object_id, m.force),
+    ),
+    "remove": ActionDoor(
+        Remove, lambda g: Remove.Goal(object_id=g.object_id), lambda m: RemoveGoal(m.object_id)
+    ),
 }
 
 
