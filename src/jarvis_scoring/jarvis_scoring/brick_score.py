@@ -35,12 +35,14 @@ from jarvis_core.errors import BadInputError
 from jarvis_core.files import content_hash
 from jarvis_core.objects import GROUND, RigidObject, TargetObject
 from jarvis_core.pose import FloatArray
-from scipy.spatial.transform import Rotation
 
 from jarvis_scoring.config import ScoreConfig
 from jarvis_scoring.inputs import ScoreInput
 from jarvis_scoring.matching import BoolArray, Bricks, Match, match
 from jarvis_scoring.protocol import BrickScore, EpisodeScore
+from jarvis_scoring.rotations import apply
+
+_AXES = np.eye(3)
 
 
 class BrickScoreProtocol:
@@ -254,5 +256,6 @@ def _inside_table(given: ScoreInput, bricks: Bricks) -> BoolArray:
 
 
 def _matrices(quaternions: FloatArray) -> FloatArray:
-    matrices: FloatArray = Rotation.from_quat(quaternions).as_matrix()
+    """(n, 3, 3) of unit quaternions: their columns are the turned axes."""
+    matrices: FloatArray = apply(quaternions[:, None, :], _AXES[None, :, :]).transpose(0, 2, 1)
     return matrices

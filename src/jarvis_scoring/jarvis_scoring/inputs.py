@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -70,11 +71,11 @@ class ScoreInput(msgspec.Struct, frozen=True, kw_only=True):
 
     def _check_targets(self, known: set[str]) -> None:
         _within(_unique((t.object.id for t in self.targets), "targets"), known, "targets")
-        started = {s.id for s in self.initial.objects}
+        started = {s.id for s in self.initial.objects} | {GROUND}
         for target in self.targets:
             where = f"targets[{target.object.id}]"
-            named = {target.object.id, target.support, *target.connections} - {GROUND}
-            _within(named, started, where)
+            if not started.issuperset((target.object.id, target.support, *target.connections)):
+                _within({target.object.id, target.support, *target.connections}, started, where)
             if target.support == target.object.id:
                 raise BadInputError("is its own support", where=where)
             if not target.object.boxes:
@@ -118,11 +119,11 @@ def _table_of(record: EpisodeRecord) -> Region:
 
 
 def _unique(ids: Iterable[str], where: str) -> set[str]:
-    seen: set[str] = set()
-    for i in ids:
-        if i in seen:
-            raise BadInputError(f"holds {i!r} twice", where=where)
-        seen.add(i)
+    given = list(ids)
+    seen = set(given)
+    if len(seen) < len(given):
+        doubled = next(i for i, count in Counter(given).items() if count > 1)
+        raise BadInputError(f"holds {doubled!r} twice", where=where)
     return seen
 
 

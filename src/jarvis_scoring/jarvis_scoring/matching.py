@@ -22,7 +22,7 @@ from scipy.spatial.transform import Rotation
 
 from jarvis_scoring.config import ProtocolConfig, ScoreConfig
 from jarvis_scoring.inputs import ScoreInput
-from jarvis_scoring.rotations import apply, inverse, lengths, multiply, nearest
+from jarvis_scoring.rotations import apply, inverse, lengths, multiply, nearest, nearest_index
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.intp]
@@ -116,9 +116,12 @@ def match(given: ScoreInput, config: ScoreConfig, protocol: ProtocolConfig) -> M
     """The assignment of bricks to places with the largest quality, and the errors that go with it."""
     bricks = _bricks(given, config)
     places = _places(given)
-    in_world = _WorldErrors(bricks, places)
-    errors = _errors(in_world, None, bricks, places, config, protocol)
-    brick = _assign(errors, places, config)
+    in_world = _WorldErrors(bricks, places, config)
+    brick = np.arange(len(given.targets))
+    if places.allowed.sum() == len(brick):
+        # No two bricks are alike: there is nothing to choose.
+        return Match(brick, bricks, _errors(in_world, brick, bricks, places, config, protocol))
+    brick = _assign(_errors(in_world, None, bricks, places, config, protocol), places, config)
     best: Match | None = None
     best_quality = -np.inf
     rows = np.arange(len(brick))
@@ -212,9 +215,9 @@ def _bases(given: ScoreInput) -> tuple[FloatArray, FloatArray, BoolArray]:
 
 
 class _WorldErrors:
-    """Errors that don't depend on the assignment."""
+    """Errors and terms that don't depend on the assignment."""
 
-    def __init__(self, bricks: Bricks, places: Places) -> None:
+    def __init__(self, bricks: Bricks, places: Places, config: ScoreConfig) -> None:
         #: (n, n) the symmetry that brings place j nearest to brick i's orientation.
         self.symmetry: IntArray
         self.theta: FloatArray
@@ -222,6 +225,12 @@ class _WorldErrors:
         rows = np.arange(len(self.theta))[:, None]
         self.offset: FloatArray = bricks.position[None, :, :] - places.position[rows, self.symmetry]
         self.distance: FloatArray = lengths(self.offset)
+        self.z: FloatArray = np.abs(self.offset[:, :, 2])
+        scored = bricks.moved[None, :]
+        self.s_z: FloatArray = scored * _bell(self.z, config.sigma_z_m)
+        self.s_theta: FloatArray = scored * _bell(self.theta, np.radians(config.sigma_theta_deg))
+        self.s_anchor: FloatArray = scored * _bell(self.distance, config.sigma_anchor_m)
+        self.complete: BoolArray = scored & (self.distance <= config.complete_m) & ~bricks.held[None, :]
 
 
 def _support_distances(in_world: _WorldErrors, brick: IntArray, bricks: Bricks, places: Places) -> FloatArray:
@@ -242,7 +251,7 @@ def _support_distances(in_world: _WorldErrors, brick: IntArray, bricks: Bricks, 
     known = np.where(loose, bricks.present[i], places.base_known)
 
     expected = apply(displaced, places.position) + offset[:, None, :]
-    symmetry, _ = nearest(multiply(displaced, places.rotation), bricks.quaternion)
+    symmetry = nearest_index(multiply(displaced, places.rotation), bricks.quaternion)
     rows = np.arange(len(brick))[:, None]
     distance = lengths(bricks.position[None, :, :] - expected[rows, symmetry])
     return np.where(known[:, None], distance, np.inf)
@@ -259,30 +268,26 @@ def _errors(
     """Errors and terms; before the first assignment (``brick`` None) supports count as well placed."""
     distance = in_world.distance
     support = distance if brick is None else _support_distances(in_world, brick, bricks, places)
-    z = np.abs(in_world.offset[:, :, 2])
-    scored = bricks.moved[None, :]
-    s_pos = scored * _bell(support if protocol.position == "support" else distance, config.sigma_position_m)
-    s_z = scored * _bell(z, config.sigma_z_m)
-    s_theta = scored * _bell(in_world.theta, np.radians(config.sigma_theta_deg))
-    s_anchor = scored * _bell(distance, config.sigma_anchor_m)
+    relative = support if protocol.position == "support" else distance
+    s_pos = bricks.moved[None, :] * _bell(relative, config.sigma_position_m)
     # Both: a brick beside its support, both still in the supply, is near the one but not near its place.
     near = np.maximum(support, distance) <= config.gate_m
     weights = protocol.weights
-    placed = weights.position * s_pos + weights.anchor * s_anchor
-    shaped = weights.z * s_z + weights.theta * s_theta
+    placed = weights.position * s_pos + weights.anchor * in_world.s_anchor
+    shaped = weights.z * in_world.s_z + weights.theta * in_world.s_theta
     return Errors(
         support=support,
         world=distance,
         offset=in_world.offset,
-        z=z,
+        z=in_world.z,
         theta=in_world.theta,
         s_pos=s_pos,
-        s_z=s_z,
-        s_theta=s_theta,
-        s_anchor=s_anchor,
+        s_z=in_world.s_z,
+        s_theta=in_world.s_theta,
+        s_anchor=in_world.s_anchor,
         pose=placed + (shaped * near if protocol.gated else shaped),
         pose_ungated=placed + shaped,
-        complete=scored & (distance <= config.complete_m) & ~bricks.held[None, :],
+        complete=in_world.complete,
     )
 
 

@@ -57,9 +57,19 @@ def nearest(places: FloatArray, bricks: FloatArray) -> tuple[npt.NDArray[np.intp
     Between unit quaternions of rotations an angle a apart lies a chord of 2 sin(a / 4), to the nearer of q and -q;
     unlike the arc cosine of their product it keeps its digits near zero.
     """
-    products = places @ bricks.T
-    index = np.abs(products).argmax(axis=1)
-    rows, columns = np.arange(len(places))[:, None], np.arange(len(bricks))[None, :]
-    sign = np.where(products[rows, index, columns] < 0.0, -1.0, 1.0)
+    index, products = _products(places, bricks)
+    rows = np.arange(len(places))[:, None]
+    sign = np.where(products[rows, index, np.arange(len(bricks))[None, :]] < 0.0, -1.0, 1.0)
     chord = lengths(places[rows, index] - sign[:, :, None] * bricks[None, :, :])
     return index, 4.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
+
+
+def nearest_index(places: FloatArray, bricks: FloatArray) -> npt.NDArray[np.intp]:
+    """As ``nearest``, without the angles."""
+    return _products(places, bricks)[0]
+
+
+def _products(places: FloatArray, bricks: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """(n, n) index of the nearest rotation, (n, m, n) products of all."""
+    products: FloatArray = places @ bricks.T
+    return np.abs(products).argmax(axis=1), products
