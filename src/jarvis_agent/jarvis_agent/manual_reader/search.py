@@ -1,0 +1,272 @@
+"""Which bricks explain a page: a beam search over parts, colours and places, judged by drawing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from jarvis_core.pose import FloatArray, Pose
+from jarvis_render.view import project
+
+from jarvis_agent.manual_reader.columns import Columns, Footprint, FootprintBook, Place
+from jarvis_agent.manual_reader.config import BrickSearch
+from jarvis_agent.manual_reader.sprites import Sprite, SpriteMaker, neighbours
+
+Float32 = npt.NDArray[np.float32]
+Kind = tuple[str, int]
+#: What lies so little behind something else touches it and counts as seen.
+_IN_FRONT_M = 2e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A brick somewhere, and what it does for the page.
+
+    Attributes:
+        position: of the part's origin on the plate, metres.
+        gain: pixels it explains better, less those it explains worse.
+        shown: pixels of it that can be seen.
+        wrong: of them, those that contradict the page.
+    """
+
+    kind: Kind
+    footprint: Footprint
+    place: Place
+    position: tuple[float, ...]
+    gain: float
+    shown: int
+    wrong: float
+
+    @property
+    def pose(self) -> Pose:
+        """Of the part frame in frame ``plate``."""
+        turn = self.footprint.yaw * np.pi / 4
+        x, y, z = self.position
+        return Pose((x, y, z), (0.0, 0.0, float(np.sin(turn)), float(np.cos(turn))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """Sums of a page's cost over rectangles: (height + 1, width + 1) of all pixels above and to the left."""
+
+    sums: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, cost: Float32) -> _Changes:
+        return cls(cv2.integral(cost).astype(np.float64))
+
+    def worth(self, corners: npt.NDArray[np.int64], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        """(n,) cost within rectangles of (height, width) at (n, 2) left and top; 0 for those that leave the page."""
+        height, width = self.sums.shape[0] - 1, self.sums.shape[1] - 1
+        left, top = corners.T
+        right, bottom = left + shape[1], top + shape[0]
+        inside = (left >= 0) & (top >= 0) & (right <= width) & (bottom <= height)
+        left, right = np.clip(left, 0, width), np.clip(right, 0, width)
+        top, bottom = np.clip(top, 0, height), np.clip(bottom, 0, height)
+        total = (
+            self.sums[bottom, right] - self.sums[top, right] - self.sums[bottom, left] + self.sums[top, left]
+        )
+        return np.where(inside, total, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Some bricks put down: what stands then, the page's cost pixel by pixel, and what is nearest to the camera."""
+
+    columns: Columns
+    cost: Float32
+    depth: Float32
+    left: Mapping[Kind, int]
+    bricks: tuple[Candidate, ...] = ()
+    others: tuple[tuple[Candidate, ...], ...] = ()
+    covered: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def gain(self) -> float:
+        return sum(brick.gain for brick in self.bricks)
+
+    @property
+    def wrong_share(self) -> float:
+        """Of the pixels shown, how many contradict the page."""
+        return sum(b.wrong for b in self.bricks) / max(1, sum(b.shown for b in self.bricks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """A sprite on the page: the rectangle it takes, and how badly each of its pixels agrees, 0 to 1."""
+
+    area: tuple[slice, slice]
+    sprite: Sprite
+    mismatch: Float32
+
+
+class PageSearch:
+    """Looks for the new bricks of one page."""
+
+    def __init__(
+        self,
+        page: npt.NDArray[np.uint8],
+        start: Reading,
+        maker: SpriteMaker,
+        footprints: FootprintBook,
+        search: BrickSearch,
+    ) -> None:
+        self._page = page.astype(np.float32)
+        self._low, self._high = neighbours(self._page)
+        self._maker = maker
+        self._footprints = footprints
+        self._first = start
+        self._search = search
+        self._unit = page.shape[1] / 512.0
+        self._start = start.cost
+        self._known: dict[tuple[Kind, int, int, int], _Laid | None] = {}
+
+    def read(self, most: int) -> Reading:
+        """The reading that explains the page best, of at most ``most`` bricks."""
+        beam, finished = [self._first], [self._first]
+        for _ in range(most):
+            grown: dict[tuple[object, ...], Reading] = {}
+            for reading in beam:
+                for candidate, others in self._best(reading):
+                    after = self._with(reading, candidate, others)
+                    grown.setdefault(_content(after), after)
+            if not grown:
+                break
+            ranked = sorted(grown.values(), key=lambda r: -r.gain)
+            clean = sorted(ranked, key=lambda r: r.wrong_share - 0.02 * r.gain / ranked[0].gain)
+            half = self._search.beam // 2 + 1
+            beam = list({id(r): r for r in (*ranked[:half], *clean[:half])}.values())
+            finished.append(ranked[0])
+        return max(finished, key=lambda r: r.gain)
+
+    def _best(self, reading: Reading) -> list[tuple[Candidate, tuple[Candidate, ...]]]:
+        """The next bricks worth following up, each with the readings it won against."""
+        found = sorted(self.candidates(reading), key=lambda c: -c.gain)
+        least = self._search.least_gain_px * self._unit**2
+        good = [c for c in found if c.gain > least and c.gain > self._search.least_share * c.shown]
+        # What explains most, and what is least wrong: the frontmost of bricks that hide each other.
+        clean = sorted(good, key=lambda c: c.wrong / c.shown - 0.02 * c.gain / good[0].gain)
+        half = self._search.beam // 2 + 1
+        chosen = []
+        for candidate in {id(c): c for c in (*clean[:half], *good[:half])}.values():
+            rivals = [c for c in found if c is not candidate and _meets(c, candidate)]
+            chosen.append((candidate, tuple(rivals[: self._search.alternatives])))
+        return chosen
+
+    def candidates(self, reading: Reading) -> list[Candidate]:
+        """Every loose kind at every place where it may rest and where the page has changed."""
+        changes = _Changes.of(reading.cost)
+        found: list[Candidate] = []
+        for kind, count in reading.left.items():
+            if count > 0:
+                for footprint in self._footprints.of(kind[0]):
+                    found += self._of(reading, kind, footprint, changes)
+        return found
+
+    def _of(self, reading: Reading, kind: Kind, footprint: Footprint, changes: _Changes) -> list[Candidate]:
+        places = reading.columns.places(footprint)
+        model = self._maker.sprite(*kind, footprint.yaw, np.zeros(2))
+        if len(places.cells) == 0 or model is None:
+            return []
+        view = self._maker.view
+        pixels, depths = project(view, places.positions), places.positions @ view.axes[2]
+        corners = np.floor(pixels).astype(np.int64) + np.array(model.corner)
+        worth = changes.worth(corners, model.mask.shape) >= self._search.least_gain_px * self._unit**2
+        found = []
+        for index in np.flatnonzero(worth):
+            laid = self._laid(kind, footprint.yaw, pixels[index])
+            judged = self._judge(reading, laid, float(depths[index])) if laid is not None else None
+            if judged is not None:
+                i, j = places.cells[index].tolist()
+                place = Place((i, j), int(places.levels[index]))
+                position = tuple(places.positions[index].tolist())
+                found.append(Candidate(kind, footprint, place, position, *judged))
+        return found
+
+    def _laid(self, kind: Kind, yaw: int, pixel: FloatArray) -> _Laid | None:
+        """A sprite on the page; None where the page does not look like it at all. The same at every reading."""
+        sprite = self._maker.sprite(*kind, yaw, pixel)
+        assert sprite is not None
+        left, top = (int(v) for v in np.floor(pixel).astype(int) + sprite.corner)
+        key = (kind, yaw, left, top)
+        if key not in self._known:
+            self._known[key] = self._lay(sprite, left, top)
+        return self._known[key]
+
+    def _lay(self, sprite: Sprite, left: int, top: int) -> _Laid | None:
+        height, width = sprite.mask.shape
+        if left < 0 or top < 0 or left + width > self._page.shape[1] or top + height > self._page.shape[0]:
+            return None
+        # A quarter of the pixels tells whether the rest is worth looking at.
+        coarse = (slice(top, top + height, 2), slice(left, left + width, 2))
+        off = np.abs(self._page[coarse] - sprite.rgb[::2, ::2]).mean(axis=2)
+        good = (off < 0.5 * self._search.tolerance) & (self._start[coarse] > 0.3) & sprite.mask[::2, ::2]
+        least = max(
+            self._search.least_gain_px * self._unit**2, self._search.least_match * float(sprite.mask.sum())
+        )
+        if 4 * int(good.sum()) < least:
+            return None
+        area = (slice(top, top + height), slice(left, left + width))
+        # Lines may lie a pixel off; but a line that only one of the two has counts.
+        unlike = np.maximum(
+            _outside(self._page[area], sprite.low, sprite.high),
+            _outside(sprite.rgb, self._low[area], self._high[area]),
+        )
+        return _Laid(area, sprite, np.minimum(unlike / self._search.tolerance, 1.0))
+
+    def _judge(self, reading: Reading, laid: _Laid, depth: float) -> tuple[float, int, float] | None:
+        """Gain and shown pixels of a sprite laid on the page; None: it cannot pay."""
+        before = reading.cost[laid.area]
+        seen = laid.sprite.mask & (laid.sprite.depth_m + depth > reading.depth[laid.area] - _IN_FRONT_M)
+        shown = int(seen.sum())
+        # A brick of which next to nothing shows is a guess.
+        if shown < self._search.least_shown * float(laid.sprite.mask.sum()):
+            return None
+        wrong = float(laid.mismatch[seen].sum())
+        return float(before[seen].sum()) - wrong, shown, wrong
+
+    def _with(self, reading: Reading, candidate: Candidate, others: tuple[Candidate, ...]) -> Reading:
+        view = self._maker.view
+        pixel = project(view, candidate.position)[0]
+        laid = self._laid(candidate.kind, candidate.footprint.yaw, pixel)
+        assert laid is not None
+        area, sprite = laid.area, laid.sprite
+        cost, nearest = reading.cost.copy(), reading.depth.copy()
+        covered = np.zeros(cost.shape, dtype=bool) if reading.covered is None else reading.covered.copy()
+        own = sprite.depth_m + float(np.asarray(candidate.position) @ view.axes[2])
+        seen = sprite.mask & (own > nearest[area] - _IN_FRONT_M)
+        cost[area][seen] = laid.mismatch[seen]
+        nearest[area][seen] = own[seen]
+        covered[area] |= seen
+        return replace(
+            reading,
+            columns=reading.columns.with_brick(candidate.footprint, candidate.place),
+            cost=cost,
+            depth=nearest,
+            left={**reading.left, candidate.kind: reading.left[candidate.kind] - 1},
+            bricks=(*reading.bricks, candidate),
+            others=(*reading.others, others),
+            covered=covered,
+        )
+
+
+def _outside(image: Float32, low: Float32, high: Float32) -> Float32:
+    """(height, width) how far pixels lie outside of bounds, mean of the channels."""
+    distance: Float32 = np.maximum(np.maximum(low - image, image - high), 0.0).mean(axis=2)
+    return distance
+
+
+def _content(reading: Reading) -> tuple[object, ...]:
+    return tuple(sorted((c.kind, c.footprint.yaw, c.place.cell, c.place.level) for c in reading.bricks))
+
+
+def _meets(one: Candidate, other: Candidate) -> bool:
+    """Whether two candidates would share room: readings of the same brick."""
+    cells = [
+        {(int(i) + c.place.cell[0], int(j) + c.place.cell[1]) for i, j in c.footprint.cells}
+        for c in (one, other)
+    ]
+    return bool(cells[0] & cells[1])
