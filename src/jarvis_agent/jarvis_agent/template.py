@@ -59,7 +59,7 @@ A policy for the JARVIS assembly workspace. `{name}.py` is all there is; `jarvis
 may call.
 
     pip install --no-deps -e .      # into the workspace's environment
-    jarvis run TASK --agent {name}
+    jarvis run TASK --agent {name} --sees perceived
 """
 
 

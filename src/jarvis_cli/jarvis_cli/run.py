@@ -10,7 +10,7 @@ from jarvis_bench.page import write_episode_page
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.ports import Policy
-from jarvis_episode.runner import EpisodeResult, run_episode
+from jarvis_episode.runner import SCENE_SOURCES, EpisodeResult, run_episode
 from jarvis_episode.settings import Settings
 from jarvis_scoring.text import table
 
@@ -39,13 +39,20 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("results"), help="folder for records (default results/)"
     )
+    parser.add_argument(
+        "--sees",
+        choices=SCENE_SOURCES,
+        default="nothing",
+        help="where an agent that is not privileged learns of bricks' places (default: nothing, pictures only)",
+    )
     add_library_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     library = LDrawLibrary.find(options.ldraw_library)
-    result = play(options.task, options.agent, options.seed, options.out, PartCatalogue(library))
+    policy, catalogue = make_policy(options.agent), PartCatalogue(library)
+    result = play_policy(options.task, policy, options.seed, options.out, catalogue, sees=options.sees)
     page = write_episode_page(result.folder)
     print(table(result.score))
     print(f"{result.record.outcome}: {result.record.outcome_message}")
