@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +97,9 @@ class Cage:
         """
         request_fd, program_out = os.pipe()
         program_in, answer_fd = os.pipe()
+        # A picture in one piece. Users may be allowed less, which only costs time.
+        with suppress(PermissionError):
+            fcntl.fcntl(answer_fd, fcntl.F_SETPIPE_SZ, _MB)
         try:
             process = self._start(program_out, program_in)
         finally:
