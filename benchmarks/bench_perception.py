@@ -53,6 +53,8 @@ LAYOUTS = ("random", "sorted", "cluttered", "hard")
 COUNTS = (1, 4, 8, 12, 20, 20, 35, 57)
 NOISE_M = (0.0, 0.0, 0.0005, 0.001)
 MATCH_M = 0.008
+#: A part with so many symmetries is round: it has no direction to be wrong about.
+ROUND = 8
 #: (metres along x, y, z; degrees about x, y, z; share of the focal length) the camera is wrong by.
 WRONG = {
     "as calibrated": ((0, 0, 0), (0, 0, 0), 0.0),
@@ -131,7 +133,7 @@ class Scenes:
         count = COUNTS[(k // 2) % len(COUNTS)]
         loose, layout = self._loose(rng, layout, kinds, count)
         standing = self._standing(rng, kinds) if k % 4 > 0 else ()
-        noise = NOISE_M[(k // 2) % len(NOISE_M)]
+        noise = NOISE_M[(k // 2 + k // 8) % len(NOISE_M)]
         second = k % 2 == 1
         if second:
             frame = self._second.frame((*loose, *standing), Weather.by_chance(rng), rng)
@@ -228,7 +230,8 @@ def score(tally: Tally, picture: Picture, seen: SeenScene, catalogue: PartCatalo
         tally.part += 1
         away, angle = _errors(catalogue, brick, true)
         tally.mm.append(away * 1e3)
-        tally.deg.append(float(np.degrees(angle)))
+        if len(catalogue.geometry(true.part).symmetries) < ROUND:
+            tally.deg.append(float(np.degrees(angle)))
     wrong += [f"{b.part} missed" for k, b in enumerate(picture.loose) if k not in matched]
     return wrong
 

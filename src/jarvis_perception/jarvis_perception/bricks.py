@@ -30,8 +30,6 @@ _DEEPEST = 3
 _LEAST_FOR_TILT = 30
 #: Heights of a pixel and its neighbours differ by less than this on flat places.
 _FLAT_M = 0.0003
-#: What one more thing has to explain, metres over all pixels.
-_PER_THING_M = 2e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ def _badness(look: Look, things: Sequence[Found]) -> float:
     worst = look.config.fit.accept_m
     pixels = np.array([float(t.mask.sum()) for t in things])
     left = np.array([t.identified.fit.miss_m if t.identified else worst for t in things])
-    return float((pixels * left).sum() / pixels.sum()) + _PER_THING_M * (len(things) - 1)
+    return float((pixels * left).sum() / pixels.sum()) + look.config.fit.more_m * (len(things) - 1)
 
 
 def seen_brick(look: Look, found: Found, brick_id: str) -> SeenBrick:
@@ -157,7 +155,8 @@ def _settled(look: Look, patch: Patch, best: Fit) -> tuple[Pose, float]:
     pose = best.pose()
     if abs(offset) > config.rest_m:
         pose = pose.translated((0.0, 0.0, float(offset)))
-    if math.degrees(lean) < config.tilt_deg:
+    # Noise leans a short brick more than a long one.
+    if lean < math.radians(config.tilt_deg) + 2 * look.view.noise_m / patch.rectangle[3]:
         return pose, 0.0
     turn, _ = Rotation.align_vectors([[-by_x, -by_y, 1.0]], [[0.0, 0.0, 1.0]])
     foot = Pose((best.x, best.y, best.rest_m))

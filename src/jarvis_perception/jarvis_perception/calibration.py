@@ -74,15 +74,26 @@ def calibrate(frame: CameraFrame, cell: CellConfig, config: PerceptionConfig) ->
         warnings.append(
             f"the camera stands {offset * 1e3:+.1f} mm higher and {np.degrees(tilt):.2f} deg otherwise than calibrated"
         )
-    view = replace(view, noise_m=noise)
-    if noise > config.segment.filter_noise_m:
-        view = smoothed(view, noise)
+    view = _quiet(view, noise, config)
     found = _plate_offset(view, cell)
     if found is None:
         warnings.append("too little of the build plate is in sight to check the calibration by it")
     elif _beyond(found, _IGNORE_M, _IGNORE_RAD, _IGNORE_SCALE):
-        view, warnings = _moved(frame, view, found, cell, warnings, config)
-    return Calibrated(view, _may_be_table(view, cell, max(0.001, 3.0 * noise)), tuple(warnings))
+        view, warnings = _moved(frame, view, found, cell, warnings)
+        view = _quiet(view, noise, config)
+    view = replace(view, noise_m=_left_over(view, cell, noise))
+    return Calibrated(view, _may_be_table(view, cell, max(0.001, 3.0 * view.noise_m)), tuple(warnings))
+
+
+def _quiet(view: View, noise: float, config: PerceptionConfig) -> View:
+    """Smoothed where the depth is noisier than it may be."""
+    return smoothed(view, noise) if noise > config.segment.filter_noise_m else view
+
+
+def _left_over(view: View, cell: CellConfig, noise: float) -> float:
+    """Standard deviation of the heights over the empty table, by their median distance from it."""
+    table = _may_be_table(view, cell, max(0.001, 3.0 * noise))
+    return 1.4826 * float(np.median(np.abs(view.z[table][::7]))) if table.any() else noise
 
 
 def beyond_plate(view: View, cell: CellConfig) -> Float32:
@@ -237,12 +248,7 @@ def _beyond(found: FloatArray, metres: float, radians: float, scale: float) -> b
 
 
 def _moved(
-    frame: CameraFrame,
-    view: View,
-    found: FloatArray,
-    cell: CellConfig,
-    warnings: list[str],
-    config: PerceptionConfig,
+    frame: CameraFrame, view: View, found: FloatArray, cell: CellConfig, warnings: list[str]
 ) -> tuple[View, list[str]]:
     """The view from where the plate lies as it should."""
     k = view.intrinsics
@@ -256,9 +262,7 @@ def _moved(
     about = Pose.from_yaw((0.0, 0.0, 0.0), -float(found[2]))
     centre = Pose((middle[0], middle[1], 0.0))
     moved = centre @ about @ centre.inverse() @ Pose((-drift[0], -drift[1], 0.0)) @ view.camera
-    again = replace(look_from(frame, moved, better), noise_m=view.noise_m)
-    if view.noise_m > config.segment.filter_noise_m:
-        again = smoothed(again, view.noise_m)
+    again = look_from(frame, moved, better)
     if _beyond(found, _WARN_M, _WARN_RAD, _WARN_SCALE):
         warnings.append(
             f"the build plate is seen {np.hypot(*drift) * 1e3:.1f} mm, {np.degrees(found[2]):+.2f} deg and "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from jarvis_core.config import Config
 
 
@@ -80,6 +81,8 @@ class FitConfig(Config, frozen=True):
         floor_m, floor_deg: calibration's share of the standard deviations.
         rest_m: a thing whose underside is this near to the table lies on it.
         tilt_deg: a lean below this is noise.
+        more_m: mean difference that one more thing has to explain.
+        good_per_noise, more_per_noise: what the depth's noise (its standard deviation) adds to both.
     """
 
     size_tolerance_m: float
@@ -95,6 +98,9 @@ class FitConfig(Config, frozen=True):
     floor_deg: float
     rest_m: float
     tilt_deg: float
+    more_m: float
+    good_per_noise: float
+    more_per_noise: float
 
 
 class ColourConfig(Config, frozen=True):
@@ -152,3 +158,15 @@ class PerceptionConfig(Config, frozen=True):
     structure: StructureConfig
     track: TrackConfig
     grasp: GraspConfig
+
+
+def under_noise(config: PerceptionConfig, noise_m: float) -> PerceptionConfig:
+    """What a fit has to reach where depth has noise: else bricks would be cut up to explain it."""
+    fit = config.fit
+    good, more = fit.good_m + fit.good_per_noise * noise_m, fit.more_m + fit.more_per_noise * noise_m
+    return msgspec.structs.replace(
+        config,
+        fit=msgspec.structs.replace(
+            fit, good_m=good, accept_m=max(fit.accept_m, good), more_m=more, score_m=fit.score_m + more / 2
+        ),
+    )

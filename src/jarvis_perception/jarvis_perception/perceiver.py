@@ -22,7 +22,7 @@ from jarvis_perception.bricks import Look, explain, seen_brick
 from jarvis_perception.calibration import calibrate
 from jarvis_perception.checks import check_frame
 from jarvis_perception.colours import Palette, gains
-from jarvis_perception.config import PerceptionConfig
+from jarvis_perception.config import PerceptionConfig, under_noise
 from jarvis_perception.fit import compare, fit, predict
 from jarvis_perception.grasps import SeenGrasp, graspable, plan_grasps
 from jarvis_perception.identify import Identifier, known_kinds
@@ -125,6 +125,7 @@ class BrickPerception:
             )
         if not kinds:
             kinds = {part: frozenset() for part in PARTS}
+        config = under_noise(self._config, view.noise_m)
         return Look(
             view=view,
             table=table,
@@ -133,9 +134,9 @@ class BrickPerception:
             palette=Palette.of(
                 self._catalogue.colours, [colour for _, colour in listed], self._config.reference
             ),
-            identifier=Identifier(self._templates, kinds, self._config.fit),
+            identifier=Identifier(self._templates, kinds, config.fit),
             templates=self._templates,
-            config=self._config,
+            config=config,
         )
 
     def _settle(

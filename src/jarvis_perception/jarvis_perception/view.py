@@ -34,7 +34,7 @@ class View:
         z: float32 height of what is seen, metres; 0 where ``valid`` is false.
         valid: where there is a depth.
         camera: pose of the optical frame in ``world``.
-        noise_m: standard deviation of z over the empty table, once it is known.
+        noise_m: standard deviation of z over the empty table, once it is known; after smoothing, if it was smoothed.
     """
 
     rgb: npt.NDArray[np.uint8]
