@@ -16,7 +16,8 @@ class SkillsConfig(Config, frozen=True):
         seat_gap_m: height above its final place to which an object is lowered freely.
         press_n_per_stud: force with which an object is pressed on, for each stud below it; press_limit_n: at the
             most, however many there are.
-        press_speed, guarded_depth_m: how the way down to that force is gone, and how far at the most.
+        press_speed, guarded_depth_m: how the way down to that force is gone, and how far at the most; beyond
+            ``press_depth_m`` only where that much did not reach the force.
         blocked_m: a force limit reached this far above the place means that something is in the way.
         pull_limit_n, pull_way_m: how hard an object is pulled off straight, and over what way; tilt_rad: how far it is
             tilted where that does not take it off.

@@ -85,28 +85,44 @@ def press(
     """
     if ctx.robot.wrench() is None:
         return _press_by_depth(ctx, what, allow_contact)
-    config = ctx.config
-    tool = ctx.robot.state().tool.translated((0.0, 0.0, -config.guarded_depth_m))
-    plan = ctx.backend.plan_line(joints(ctx), tool, speed=config.press_speed, allow_contact=allow_contact)
-    trajectory = planned(plan, what)
-    ctx.stop_if_canceled(what)
-    limit = ForceLimit(_UP, limit_n)
-    outcome = ctx.robot.follow(
-        trajectory, ctx.cancel, goal_tolerance_rad=config.press_tolerance_rad, force_limit=limit
-    )
-    if not outcome.status.ok:
-        raise StepFailed(outcome.status, f"{what}: {outcome.message}")
+    config, limit = ctx.config, ForceLimit(_UP, limit_n)
+    reached = _stroke(ctx, what, allow_contact, limit, config.press_depth_m)
+    if not reached:
+        try:
+            reached = _stroke(ctx, what, allow_contact, limit, config.guarded_depth_m - config.press_depth_m)
+        except StepFailed as failure:
+            # Low beside other bricks there is no room for more: what was pressed so far must do.
+            if failure.status is not Status.PLANNING_FAILED:
+                raise
+            logger.info("%s: %s", what, failure.message)
     ctx.robot.wait(config.settle_s)
     wrench = ctx.robot.wrench()
     pressed = Pressed(True, limit.along(wrench) if wrench is not None else 0.0)
     above = float(ctx.robot.state().tool.position[2]) - seated_z_m
-    if outcome.guarded and above > config.blocked_m:
+    if reached and above > config.blocked_m:
         raise StepFailed(
             Status.EXECUTION_FAILED,
             f"{what}: something blocks the arm: {limit_n:.0f} N were reached {above * 1e3:.1f} mm above the place",
             pressed.facts(),
         )
     return pressed
+
+
+def _stroke(
+    ctx: SkillContext, what: str, allow_contact: Sequence[str], limit: ForceLimit, way_m: float
+) -> bool:
+    """Slowly down; whether the force limit ended it."""
+    tool = ctx.robot.state().tool.translated((0.0, 0.0, -way_m))
+    speed = ctx.config.press_speed
+    plan = ctx.backend.plan_line(joints(ctx), tool, speed=speed, allow_contact=allow_contact)
+    trajectory = planned(plan, what)
+    ctx.stop_if_canceled(what)
+    outcome = ctx.robot.follow(
+        trajectory, ctx.cancel, goal_tolerance_rad=ctx.config.press_tolerance_rad, force_limit=limit
+    )
+    if not outcome.status.ok:
+        raise StepFailed(outcome.status, f"{what}: {outcome.message}")
+    return outcome.guarded
 
 
 def _press_by_depth(ctx: SkillContext, what: str, allow_contact: Sequence[str]) -> Pressed:
