@@ -177,7 +177,10 @@ def _brick_scores(given: ScoreInput, matched: Match, config: ScoreConfig) -> tup
         wanted = {physical.get(c, c) for c in target.connections}
         joints = joined.get(brick, set())
         support = physical.get(target.support, target.support)
-        missing, extra = tuple(sorted(wanted - joints)), tuple(sorted(joints - wanted))
+        missing: tuple[str, ...] = ()
+        extra: tuple[str, ...] = ()
+        if wanted != joints:
+            missing, extra = tuple(sorted(wanted - joints)), tuple(sorted(joints - wanted))
         scores.append(_brick_score(target, brick, support, found, missing, extra, config))
     return tuple(scores)
 

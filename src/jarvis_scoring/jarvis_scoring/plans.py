@@ -205,7 +205,8 @@ def _step_of(target: TargetObject, grid: Grid) -> PlanStep:
         colour=thing.colour,
         x_studs=round(float(middle[0]) / grid.stud_m, 6),
         y_studs=round(float(middle[1]) / grid.stud_m, 6),
-        level_plates=round(float(low[2] + thing.pose.position[2]) / grid.plate_m, 6),
+        # Adding zero makes 0.0 of -0.0.
+        level_plates=round(float(low[2] + thing.pose.position[2]) / grid.plate_m, 6) + 0.0,
         quarter_turns=round(yaw / (math.pi / 2), 6) % 4 if upright else 0.0,
         quaternion=None if upright else (x, y, z, w),
     )

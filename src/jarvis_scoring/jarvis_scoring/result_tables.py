@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 from jarvis_scoring.estimates import Bin, Estimate, TablesConfig, estimate, paired
@@ -215,7 +215,11 @@ def stages(rows: Sequence[ResultRow]) -> ResultTable:
     """Table 7: the first stage at which each brick failed."""
     body: list[tuple[Cell, ...]] = []
     for (agent, api), own in _by_agent(rows):
-        counts = [sum(row.stages.get(stage, 0) for row in own) for stage in STAGES]
+        found: Counter[str] = Counter()
+        for row in own:
+            for stage, count in row.stages.items():
+                found[stage] += count
+        counts = [found[stage] for stage in STAGES]
         unknown = sum(row.n_act for row in own if not row.complete)
         total = sum(row.n_act for row in own)
         body.append((agent, api, total, total - sum(counts) - unknown, *counts, unknown))
