@@ -35,7 +35,7 @@ def cell_nodes(context):
             }
         ],
     )
-    sees = LaunchConfiguration("perception").perform(context) == "true"
+    sees = LaunchConfiguration("perception").perform(context).lower() == "true"
     skills = Node(
         package="jarvis_skills",
         executable="skill_server",

@@ -49,6 +49,7 @@ def agent_actions(context):
                 "layer": text("layer"),
                 "uncaged": flag("uncaged"),
                 "true_scene": flag("true_scene"),
+                "perception": flag("perception"),
             }
         ],
     )
@@ -128,7 +129,7 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "perception",
                 default_value="false",
-                description="true: skills see by the top camera, not by the simulator's true state",
+                description="true: skills and agent see by the top camera, not by the true state",
             ),
             DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
             cell,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
+from jarvis_core.errors import BadInputError
 from jarvis_core.files import decode
 from jarvis_core.manual import TaskBrief
 from jarvis_core.objects import TargetObject
@@ -56,6 +57,7 @@ class AgentNode(Node):
         layer: of the program's calls.
         uncaged: the program runs without isolation; the record says so.
         true_scene: the agent is shown the true bricks in place of perception; privileged, the record says so.
+        perception: the agent is shown what perception sees; the skills must see the same way.
     """
 
     def __init__(self, executor: Executor) -> None:
@@ -63,7 +65,7 @@ class AgentNode(Node):
         self.task = self.declare_parameter("task", "").value
         self.seed = self.declare_parameter("seed", 0).value
         self.policy = self._make_policy()
-        self._sees = "true" if self.declare_parameter("true_scene", False).value else "nothing"
+        self._sees = self._source_of_scenes()
         cell = load_default("cell", CellConfig)
         robot_config = load_robot_config(cell.robot)
         self._limits = load_default("episode", EpisodeConfig)
@@ -74,8 +76,9 @@ class AgentNode(Node):
         self._start = self.create_client(StartEpisode, "/episode/start")
         self._end = self.create_client(EndEpisode, "/episode/end")
         # Only a declared oracle is given these; an agent's program never joins this ROS domain at all.
-        if self.policy.privileged or self._sees == "true":
-            self._scenes = RosSceneSource(self, "/sim/get_scene")
+        if self._sees != "nothing":
+            service = "/perception/get_scene" if self._sees == "perceived" else "/sim/get_scene"
+            self._scenes = RosSceneSource(self, service)
         if self.policy.privileged:
             self._targets: tuple[TargetObject, ...] | None = None
             self._targets_there = threading.Event()
@@ -92,6 +95,19 @@ class AgentNode(Node):
         read = read_programs(program)[0]
         return ProgramPolicy(Program(agent or read.name, read.source), layer, isolation)
 
+    def _source_of_scenes(self) -> str:
+        """``nothing``, ``perceived`` or ``true``, as records say it."""
+        true, perceived = (self.declare_parameter(n, False).value for n in ("true_scene", "perception"))
+        if perceived and (true or self.policy.privileged):
+            raise BadInputError(
+                "who is shown the truth calls bricks by names that skills which see don't know",
+                where="agent_node",
+                fix="leave out perception:=true, or take an agent that is told nothing",
+            )
+        if self.policy.privileged:
+            return "true"
+        return "perceived" if perceived else "true" if true else "nothing"
+
     def _on_targets(self, message: Targets) -> None:
         self._targets = targets_from_ros(message)
         self._targets_there.set()
@@ -104,7 +120,7 @@ class AgentNode(Node):
             policy=self.policy.name,
             privileged=self.policy.privileged,
             caged=isinstance(self.policy, ReportingPolicy) and self.policy.caged,
-            sees="true" if self.policy.privileged else self._sees,
+            sees=self._sees,
         )
         answer = call(self._load, request, LOAD_TIMEOUT_S)
         self._skills.connect()
@@ -125,7 +141,7 @@ class AgentNode(Node):
     def tools(self, brief: TaskBrief, ledger: Ledger) -> EpisodeTools:
         """The policy's tools: with ground truth for a declared oracle only."""
         if not self.policy.privileged:
-            eyes = self._scenes if self._sees == "true" else None
+            eyes = self._scenes if self._sees != "nothing" else None
             return EpisodeTools(ledger, brief, self.observe, eyes)
         if not self._targets_there.wait(TARGETS_TIMEOUT_S) or self._targets is None:
             raise TimeoutError("nothing on /evaluator/targets")
