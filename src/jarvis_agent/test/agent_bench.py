@@ -125,6 +125,7 @@ def fake_tools(*things: RigidObject) -> Any:
         return answer
 
     done = SkillResult(Status.SUCCEEDED, "done", {"held": False})
+    tools.remove.side_effect, tools.press.side_effect = act(True), act(False)
     tools.pick.side_effect, tools.pick_and_place.side_effect = act(True), act(False)
     for action in (tools.place, tools.home, tools.move_to, tools.grip):
         action.return_value = done

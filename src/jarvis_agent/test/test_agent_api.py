@@ -95,7 +95,7 @@ class TestEveryCall:
     def test_failing_tools_are_an_answer_not_an_error(self, layer: Layer, call: Any) -> None:
         tools = fake_tools()
         refused = SkillResult(Status.PLANNING_FAILED, "no way", {"held": False})
-        for name in ("pick", "place", "pick_and_place", "move_to", "home", "grip"):
+        for name in ("remove", "press", "pick", "place", "pick_and_place", "move_to", "home", "grip"):
             getattr(tools, name).side_effect = None
             getattr(tools, name).return_value = refused
         for name in ("scene", "plan_grasp", "reach"):

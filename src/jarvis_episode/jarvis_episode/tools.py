@@ -23,7 +23,9 @@ from jarvis_core.skills import (
     PickAndPlaceGoal,
     PickGoal,
     PlaceGoal,
+    PressGoal,
     PushGoal,
+    RemoveGoal,
     SkillGoal,
     SkillResult,
     skill_name,
@@ -225,6 +227,12 @@ class EpisodeTools:
 
     def grip(self, width_m: float) -> SkillResult:
         return self._ledger.call(GripGoal(width_m))
+
+    def remove(self, object_id: str) -> SkillResult:
+        return self._ledger.call(RemoveGoal(object_id))
+
+    def press(self, object_id: str) -> SkillResult:
+        return self._ledger.call(PressGoal(object_id))
 
 
 class OracleTools(EpisodeTools):

@@ -191,6 +191,15 @@ class Primitives(Common):
         """Pick a brick and place it at ``pose``, as ``pick`` and ``place`` do."""
         return self._placing(brick_id, pose, self._tools.pick_and_place(brick_id, pose))
 
+    def remove(self, brick_id: str) -> Action:
+        """Take a brick off what it is pressed on; it is then in the hand. For what stands in the wrong place."""
+        self._placed.pop(brick_id, None)
+        return self._acted(self._tools.remove(brick_id), brick_id)
+
+    def press(self, brick_id: str) -> Action:
+        """Press a standing brick down, for one that is not seated; the hand must be empty."""
+        return self._acted(self._tools.press(brick_id), self._holding)
+
     def check_step(self) -> StepCheck:
         """What you placed since ``next_step``, against what is seen now: moved, fallen or where you meant it."""
         scene = self._scene()
