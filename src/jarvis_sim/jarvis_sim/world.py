@@ -13,7 +13,7 @@ from jarvis_core.objects import GROUND, ConnectionEvent, ObjectState, RigidObjec
 from jarvis_core.pose import Pose
 from jarvis_core.seeds import generator
 from jarvis_robot.model import RobotModel
-from jarvis_tasks.task import PlacedBrick, Task
+from jarvis_tasks.task import Task
 
 from jarvis_sim.arm import Arm
 from jarvis_sim.bricks import BrickItem, Bricks
@@ -22,11 +22,11 @@ from jarvis_sim.clutch import Clutch
 from jarvis_sim.config import SimConfig
 from jarvis_sim.connections import StudBody
 from jarvis_sim.engine import Component, Engine
+from jarvis_sim.inventory import Inventory
 from jarvis_sim.layout import LooseItem, lay_out
 from jarvis_sim.perturb import Perturbations
-from jarvis_sim.shapes import Rgba
 from jarvis_sim.spawning import NameTakenError, check_name, parse_part, spawned
-from jarvis_sim.structure import distractors, scene_pairs, stud_body, supported, with_all_above
+from jarvis_sim.structure import scene_pairs, stud_body, supported, with_all_above
 from jarvis_sim.tabletop import Tabletop, plate_studs
 
 TOP_CAMERA, OVERVIEW_CAMERA, GRIPPER_CAMERA = "top", "overview", "gripper"
@@ -105,10 +105,7 @@ class SimWorld:
             lambda camera: self._stream("depth", camera, str(self.engine.steps)),
         )
         self.perturb = Perturbations(self)
-        self._scene = {brick.id: self._item(brick) for brick in task.scene}
-        wanted = (*task.targets, *distractors(task, sim.layout.distractors))
-        self._loose = {brick.id: self._loose_item(brick) for brick in wanted}
-        self._spawned: dict[str, BrickItem] = {}
+        self._stock = Inventory(task, cell.plate.pose, catalogue, sim.layout.distractors)
         self._places = self._layout(seed)
         self._assemble(self._free_at_start())
 
@@ -137,15 +134,14 @@ class SimWorld:
         """Back to the initial state that (task, seed) decides, at time 0."""
         self._places = self._layout(seed)
         free = self._free_at_start()
-        if free != self._free or self._spawned:
+        if free != self._free or self._stock.spawned:
             self._rebuild(free, {})
         self._bricks.set_initial(self._places | self._standing(free))
         self.engine.reset()
 
     def snapshot(self) -> bytes:
         """The whole state, robot's motion included."""
-        spawned = [_Spawned(i.id, i.geometry.part, i.colour) for i in self._spawned.values()]
-        snapshot = _Snapshot(sorted(self._free), spawned, self.engine.save())
+        snapshot = _Snapshot(sorted(self._free), self._spawned(), self.engine.save())
         return msgspec.msgpack.encode(snapshot)
 
     def restore(self, data: bytes) -> None:
@@ -160,15 +156,17 @@ class SimWorld:
                 "the snapshot is of another world",
                 fix="restore it into a world of the same task and configuration",
             )
-        wanted = {s.id: spawned(s.id, s.part, s.colour, Pose(), self._catalogue) for s in snapshot.spawned}
-        if free != self._free or list(wanted) != list(self._spawned):
-            self._rebuild(free, wanted)
+        if free != self._free or snapshot.spawned != self._spawned():
+            origin, known = Pose(), self._catalogue
+            items = {s.id: spawned(s.id, s.part, s.colour, origin, known) for s in snapshot.spawned}
+            self._rebuild(free, items)
         self.engine.load(snapshot.engine)
 
     def state(self) -> WorldState:
         """True poses, held flags and connections, those of the baked structure included."""
         objects = tuple(
-            ObjectState(item.id, self._bricks.pose(item.id), self.is_held(item.id)) for item in self._items()
+            ObjectState(item.id, self._bricks.pose(item.id), self.is_held(item.id))
+            for item in self._stock.items()
         )
         baked = tuple(pair for pair in self._pairs if pair[0] not in self._free)
         return WorldState(self.time_s, objects, baked + self._clutch.connections())
@@ -183,9 +181,9 @@ class SimWorld:
                 pose=self._bricks.pose(item.id),
                 boxes=item.geometry.boxes,
                 held=self.is_held(item.id),
-                fixed=item.id in self._scene and item.id not in self._free,
+                fixed=item.id in self._stock.scene and item.id not in self._free,
             )
-            for item in self._items()
+            for item in self._stock.items()
             if not self._bricks.is_away(item.id)
         )
 
@@ -229,11 +227,11 @@ class SimWorld:
             RefusedError: the part can't be simulated, or the brick would stand in something.
         """
         check_name(name)
-        if self.engine.has_body(name) or name in self._scene:
+        if self.engine.has_body(name) or name in self._stock.scene:
             raise NameTakenError(
                 f"the name {name!r} is taken", where="spawned brick", fix="choose another one"
             )
-        before = dict(self._spawned)
+        before = dict(self._stock.spawned)
         item = spawned(name, *parse_part(uri), pose, self._catalogue)
         self._rebuild(self._free, {**before, name: item})
         depth = self.deepest_contact_m(name)
@@ -246,28 +244,28 @@ class SimWorld:
 
     def delete(self, brick: str) -> None:
         """Take a brick out of the cell. A spawned one is forgotten; of the task's own the state goes on to be told."""
-        if brick in self._spawned:
+        if brick in self._stock.spawned:
             self._clutch.cut(brick)
-            self._rebuild(self._free, {k: v for k, v in self._spawned.items() if k != brick})
+            self._rebuild(self._free, {k: v for k, v in self._stock.spawned.items() if k != brick})
         else:
             self.perturb.remove(brick)
 
     def loosen(self, brick: str) -> None:
         """Break all connections of a brick, at once and without force. A baked one becomes a free body first, and
         so does everything that rests on it, still connected among itself."""
-        self._known(brick)
-        if brick in self._scene and brick not in self._free:
+        self._stock.known(brick)
+        if brick in self._stock.scene and brick not in self._free:
             self._unbake([brick])
         self._clutch.cut(brick)
 
     def pose(self, brick: str) -> Pose:
         """Present pose of a brick's part frame, ``world``; raises RefusedError for one that is not there."""
-        self._known(brick)
+        self._stock.known(brick)
         return self._bricks.pose(brick)
 
     def bottom_m(self, brick: str) -> float:
         """Height of the lowest point of a brick's body, ``world``."""
-        item = self._known(brick)
+        item = self._stock.known(brick)
         corners = np.array(np.meshgrid(*item.geometry.bounds.T)).reshape(3, -1).T
         return float((self.pose(brick) @ corners)[:, 2].min())
 
@@ -298,47 +296,27 @@ class SimWorld:
         """Give the GL context back."""
         self.cameras.close()
 
-    def _item(self, brick: PlacedBrick) -> BrickItem:
-        pose = self.cell.plate.pose @ brick.pose
-        return BrickItem(brick.id, self._catalogue.geometry(brick.part), brick.colour, pose)
-
-    def _loose_item(self, brick: PlacedBrick) -> BrickItem:
-        item = self._item(brick)
-        if not item.geometry.physical:
-            raise RefusedError(
-                f"part {brick.part} can't be simulated loose: {item.geometry.not_physical_reason}",
-                where=f"task {self.task.id}, brick {brick.id}",
-                fix="choose a task without it",
-            )
-        return item
-
-    def _items(self) -> tuple[BrickItem, ...]:
-        return (*self._scene.values(), *self._loose.values(), *self._spawned.values())
-
-    def _known(self, brick: str) -> BrickItem:
-        item = self._scene.get(brick) or self._loose.get(brick) or self._spawned.get(brick)
-        if item is None:
-            raise RefusedError(f"there is no brick {brick!r}", where=f"task {self.task.id}")
-        return item
+    def _spawned(self) -> list[_Spawned]:
+        return [_Spawned(i.id, i.geometry.part, i.colour) for i in self._stock.spawned.values()]
 
     def _free_at_start(self) -> frozenset[str]:
         """Bricks of the structure that are free bodies from the start."""
-        return supported(self._scene, self._pairs) if self._sim.bricks.baked == "never" else frozenset()
+        return supported(self._stock.scene, self._pairs) if self._sim.bricks.baked == "never" else frozenset()
 
     def _standing(self, free: frozenset[str]) -> dict[str, Pose]:
-        return {brick: self._scene[brick].pose for brick in free}
+        return {brick: self._stock.scene[brick].pose for brick in free}
 
     def _assemble(self, free: frozenset[str]) -> None:
         """Build engine and components; ``free`` bricks of the structure are bodies that the clutch holds."""
         self._free = free
         self._gripped = frozenset()
         self._bricks = Bricks(
-            [item for item in self._scene.values() if item.id not in free],
-            [item for item in self._items() if item.id in free or item.id not in self._scene],
+            [item for item in self._stock.scene.values() if item.id not in free],
+            [item for item in self._stock.items() if item.id in free or item.id not in self._stock.scene],
             self._sim.bricks,
-            self._rgba,
+            self._stock.rgba,
         )
-        appear = {item.id: item.pose for item in self._spawned.values()}
+        appear = {item.id: item.pose for item in self._stock.spawned.values()}
         self._bricks.set_initial(self._places | self._standing(free) | appear)
         joined = [pair for pair in self._pairs if pair[0] in free]
         self._clutch = Clutch(
@@ -366,7 +344,7 @@ class SimWorld:
         held = [name for name, number in bricks.bodies.items() if number in self.arm.held]
         away = [name for name in bricks.bodies if bricks.is_away(name)]
         self.cameras.close()
-        self._spawned = spawned
+        self._stock.spawned = spawned
         self._assemble(free)
         self.engine.adopt(engine)
         bodies = self._bricks.bodies
@@ -388,21 +366,16 @@ class SimWorld:
                 f"{bricks[0]} is baked into the world", where="bricks.baked: always",
                 fix="set bricks.baked to auto or never in config/sim.yaml",
             )  # fmt: skip
-        self._rebuild(self._free | free, self._spawned)
+        self._rebuild(self._free | free, self._stock.spawned)
 
     def _loosen_gripped(self) -> None:
         """A brick of the structure that the gripper took hold of must be able to come off."""
         gripped = [
-            brick for brick in supported(self._scene, self._pairs)
+            brick for brick in supported(self._stock.scene, self._pairs)
             if brick not in self._free and self.is_held(brick)
         ]  # fmt: skip
         if gripped:
             self._unbake(gripped)
-
-    def _rgba(self, code: int) -> Rgba:
-        colour = self._catalogue.colours.get(code)
-        red, green, blue = (value / 255 for value in colour.rgb)
-        return (red, green, blue, colour.alpha / 255)
 
     def _stud_bodies(self) -> list[StudBody]:
         plate = StudBody(GROUND, plate_studs(self.cell.plate), np.zeros((0, 3)), self.cell.plate.pose)
@@ -410,10 +383,10 @@ class SimWorld:
         return [plate, *baked, *(stud_body(item, None) for item in self._bricks.free)]
 
     def _layout(self, seed: int) -> dict[str, Pose]:
-        items = [LooseItem(i.id, i.geometry.bounds, colour=i.colour) for i in self._loose.values()]
-        targets = np.array([self._loose[brick.id].pose.position[:2] for brick in self.task.targets]).reshape(
-            -1, 2
-        )
+        items = [LooseItem(i.id, i.geometry.bounds, colour=i.colour) for i in self._stock.loose.values()]
+        targets = np.array(
+            [self._stock.loose[brick.id].pose.position[:2] for brick in self.task.targets]
+        ).reshape(-1, 2)
         self._seed = seed
         return lay_out(items, targets, self.cell.supply, self._sim.layout, self._stream("layout"))
 

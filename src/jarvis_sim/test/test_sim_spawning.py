@@ -86,6 +86,9 @@ def test_snapshots_and_resets_know_what_was_spawned(make_world: MakeWorld, place
     world.delete("one")
     world.advance(0.2)
     world.restore(both)
+    world.delete("two")
+    world.spawn("two", "ldraw:3005?colour=2", FREE.translated((-0.08, 0.0, 0.0)))
+    world.restore(both)  # the same names, but another part
     assert ids(world) == ["a", "one", "two"]
     assert world.snapshot() == both
     world.restore(initial)
