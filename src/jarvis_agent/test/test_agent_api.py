@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -213,13 +214,17 @@ def test_a_brick_is_described() -> None:
     assert "seen: red, blue, base" in missing["reason"]
 
 
+@cache
+def one_brick() -> Any:
+    return fake_tools(LOOSE)
+
+
 @settings(deadline=None, max_examples=60)
 @given(x=st.integers(-10, 10), y=st.integers(-10, 10), turns=st.integers(-5, 9), half=st.booleans())
 def test_poses_on_the_plate_stand_where_they_are_counted(x: int, y: int, turns: int, half: bool) -> None:
     """Footprint, height and grid of a 2x4 brick, whatever its turn."""
-    tools = fake_tools(LOOSE)
     x_studs = x + (0.5 if half else 0.0)
-    told = box(tools).call(
+    told = box(one_brick()).call(
         "pose_on", {"brick_id": "red", "x_studs": x_studs, "y_studs": y, "quarter_turns": turns}
     )
     pose = Pose.from_list(told["pose"])

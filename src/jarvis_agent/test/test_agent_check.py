@@ -71,7 +71,7 @@ plain = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(plain, hnp.arrays(hnp.scalar_dtypes(), hnp.array_shapes(max_dims=3, max_side=4)))
 def test_frames_bring_values_and_arrays_back(value: object, array: np.ndarray) -> None:  # type: ignore[type-arg]
     sent = {"value": value, "array": array, "more": [array]}
@@ -90,7 +90,7 @@ def test_frames_bring_values_and_arrays_back(value: object, array: np.ndarray) -
         np.testing.assert_array_equal(back, array)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(st.binary(max_size=200), st.binary(max_size=50))
 def test_any_bytes_are_a_value_or_a_wire_error(text: bytes, body: bytes) -> None:
     with contextlib.suppress(wire.WireError):
