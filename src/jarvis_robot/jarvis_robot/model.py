@@ -66,7 +66,7 @@ class RobotModel:
             jerk=np.array(config.max_jerk_rad_s3),
             effort=np.array([j.effort for j in self.arm_joints]),
         )
-        self._origins = {joint.name: joint.origin.matrix for joint in self.joints}
+        self._motions = {joint.name: _JointMotion.of(joint) for joint in self.joints}
         self._chain = self._chain_to(config.tool_link)
 
     @classmethod
@@ -96,7 +96,9 @@ class RobotModel:
         values = self._positions(np.asarray(joints, dtype=np.float64), gripper_width_m)
         matrices: dict[str, FloatArray] = {self.config.base_link: np.eye(4)}
         for joint in self.joints:
-            matrices[joint.child] = matrices[joint.parent] @ self._motion(joint, values)
+            matrices[joint.child] = matrices[joint.parent] @ self._motions[joint.name].at(
+                values.get(joint.name)
+            )
         return matrices
 
     def tool(self, joints: FloatArray) -> Pose:
@@ -108,7 +110,7 @@ class RobotModel:
         values = self._positions(np.asarray(joints, dtype=np.float64), 0.0)
         matrix: FloatArray = np.eye(4)
         for joint in self._chain:
-            matrix = matrix @ self._motion(joint, values)
+            matrix = matrix @ self._motions[joint.name].at(values.get(joint.name))
         return matrix
 
     def mesh_path(self, shape: Shape) -> Path:
@@ -161,20 +163,39 @@ class RobotModel:
         values.update((joint.name, np.array(gripper_width_m / 2)) for joint in self.finger_joints)
         return values
 
-    def _motion(self, joint: Joint, values: dict[str, FloatArray]) -> FloatArray:
-        """(..., 4, 4) pose of a joint's child in its parent; a turn by Rodrigues' formula."""
-        origin = self._origins[joint.name]
-        if joint.kind == "fixed":
-            return origin
-        q = values[joint.name]
-        moved = np.zeros((*q.shape, 4, 4))
-        moved[..., 3, 3] = 1.0
+
+@dataclass(frozen=True, slots=True)
+class _JointMotion:
+    """(4, 4) parts of the pose of a joint's child in its parent, of which positions make a sum.
+
+    A turn by q about the axis with cross product matrix K is I + K^2 + sin(q) K - cos(q) K^2 (Rodrigues).
+    """
+
+    kind: str
+    still: FloatArray
+    by_sine: FloatArray
+    by_other: FloatArray
+
+    @classmethod
+    def of(cls, joint: Joint) -> _JointMotion:
+        origin = joint.origin.matrix
+        first, second = np.zeros((4, 4)), np.zeros((4, 4))
         if joint.kind == "prismatic":
-            moved[..., :3, :3] = np.eye(3)
-            moved[..., :3, 3] = q[..., None] * joint.axis
-        else:
+            second[:3, 3] = joint.axis
+        elif joint.kind != "fixed":
             x, y, z = joint.axis
-            cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-            s, c = np.sin(q)[..., None, None], np.cos(q)[..., None, None]
-            moved[..., :3, :3] = np.eye(3) + s * cross + (1.0 - c) * (cross @ cross)
-        return origin @ moved
+            first[:3, :3] = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
+            second = -first @ first
+        still = np.eye(4) - second if joint.kind == "revolute" else np.eye(4)
+        return cls(joint.kind, origin @ still, origin @ first, origin @ second)
+
+    def at(self, values: FloatArray | None) -> FloatArray:
+        """(..., 4, 4) for (...) positions; (4, 4) where the joint is fixed."""
+        if values is None or self.kind == "fixed":
+            return self.still
+        q = values[..., None, None]
+        if self.kind == "prismatic":
+            moved: FloatArray = self.still + q * self.by_other
+            return moved
+        turned: FloatArray = self.still + np.sin(q) * self.by_sine + np.cos(q) * self.by_other
+        return turned
