@@ -16,13 +16,13 @@ class SkillsConfig(Config, frozen=True):
         seat_gap_m: height above its final place to which an object is lowered freely.
         press_n_per_stud: force with which an object is pressed on, for each stud below it; press_limit_n: at the
             most, however many there are.
-        press_speed, guarded_depth_m: how the way down to that force is gone, and how far at the most; beyond
-            ``press_depth_m`` only where that much did not reach the force.
+        press_speed: at which the way down to that force is gone.
+        guarded_depth_m: how far fingertips press down on a standing object at the most.
         blocked_m: a force limit reached this far above the place means that something is in the way.
         pull_limit_n, pull_way_m: how hard an object is pulled off straight, and over what way; tilt_rad: how far it is
             tilted where that does not take it off.
-        press_depth_m: way of the press on a robot that tells no wrench; where it exceeds the gap it presses the studs
-            together.
+        press_depth_m: way of the press of a held object at the most, and on a robot that tells no wrench always;
+            where it exceeds the gap it presses the studs together.
         press_tolerance_rad: how far from that push's goal the joints may be stopped by what they press on.
         finger_slack_m: opening beyond the object's width on each side, before gripping and after releasing.
         width_tolerance_m: a grasp counts if the pads stop within this of the object's width; fingers count as

@@ -59,7 +59,14 @@ def press_on(ctx: SkillContext, scene: Scene, pose: Pose, contacts: tuple[str, .
     boxes = boxes_at(ctx.held.object, pose)
     studs = studs_below(boxes, ctx.obstacles(scene), ctx.config.support_gap_m)
     seated_z = float(tool_at(ctx, pose).position[2])
-    return press(ctx, "press", contacts, force_limit_n(ctx, studs), seated_z)
+    return press(
+        ctx,
+        "press",
+        contacts,
+        limit_n=force_limit_n(ctx, studs),
+        depth_m=ctx.config.press_depth_m,
+        seated_z_m=seated_z,
+    )
 
 
 def tool_at(ctx: SkillContext, pose: Pose) -> Pose:

@@ -33,7 +33,14 @@ def press_down(ctx: SkillContext, goal: PressGoal) -> dict[str, Fact]:
     for part in plan_to_top(ctx, thing, tip):
         run_plan(ctx, part, "approach")
     ctx.phase("press")
-    pressed = press(ctx, "press", (thing.id,), limit, float(tip.position[2]))
+    pressed = press(
+        ctx,
+        "press",
+        (thing.id,),
+        limit_n=limit,
+        depth_m=ctx.config.guarded_depth_m,
+        seated_z_m=float(tip.position[2]),
+    )
     ctx.phase("retreat")
     rise(ctx, ctx.config.lift_height_m, "retreat", allow_contact=(thing.id,))
     ctx.robot.wait(ctx.config.settle_s)

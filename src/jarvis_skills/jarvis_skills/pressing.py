@@ -72,12 +72,18 @@ def force_limit_n(ctx: SkillContext, studs: int) -> float:
 
 
 def press(
-    ctx: SkillContext, what: str, allow_contact: Sequence[str], limit_n: float, seated_z_m: float
+    ctx: SkillContext,
+    what: str,
+    allow_contact: Sequence[str],
+    *,
+    limit_n: float,
+    depth_m: float,
+    seated_z_m: float,
 ) -> Pressed:
     """Straight down, slowly, to the force limit or the depth, whichever comes first.
 
     Args:
-        limit_n: of the force.
+        limit_n: of the force; depth_m: of the way, from where the tool stands.
         seated_z_m: height of the tool (``world``) when what it presses on sits in its place.
 
     Raises:
@@ -86,15 +92,7 @@ def press(
     if ctx.robot.wrench() is None:
         return _press_by_depth(ctx, what, allow_contact)
     config, limit = ctx.config, ForceLimit(_UP, limit_n)
-    reached = _stroke(ctx, what, allow_contact, limit, config.press_depth_m)
-    if not reached:
-        try:
-            reached = _stroke(ctx, what, allow_contact, limit, config.guarded_depth_m - config.press_depth_m)
-        except StepFailed as failure:
-            # Low beside other bricks there is no room for more: what was pressed so far must do.
-            if failure.status is not Status.PLANNING_FAILED:
-                raise
-            logger.info("%s: %s", what, failure.message)
+    reached = _stroke(ctx, what, allow_contact, limit, depth_m)
     ctx.robot.wait(config.settle_s)
     wrench = ctx.robot.wrench()
     pressed = Pressed(True, limit.along(wrench) if wrench is not None else 0.0)
