@@ -18,7 +18,7 @@ class Pump:
 
     Args:
         queued: writes that may wait.
-        patience_s: wall-clock seconds to wait for room in the queue, and for the last write at the end.
+        patience_s: wall-clock seconds to wait for room in the queue, and for any write at the end.
 
     Attributes:
         stopped: why nothing is written any more; empty while all is well.
@@ -31,6 +31,7 @@ class Pump:
         self._bug: Exception | None = None
         self.stopped = ""
         self.lost = 0
+        self._done = 0
         self._thread = threading.Thread(target=self._carry_out, name="recorder", daemon=True)
         self._thread.start()
 
@@ -58,10 +59,17 @@ class Pump:
                 self._actions.put(None, timeout=self._patience_s)
             except queue.Full:
                 self._stop(f"the disk took nothing for {self._patience_s:g} s")
-            self._thread.join(self._patience_s)
-            if self._thread.is_alive():
-                self._stop(f"the last write did not end within {self._patience_s:g} s")
+            self._await_rest()
         self._raise_bug()
+
+    def _await_rest(self) -> None:
+        """However much is still to be written: as long as the disk takes some of it, it is not hanging."""
+        before = -1
+        while self._thread.is_alive() and self._done > before:
+            before = self._done
+            self._thread.join(self._patience_s)
+        if self._thread.is_alive():
+            self._stop(f"a write did not end within {self._patience_s:g} s")
 
     def _carry_out(self) -> None:
         while (action := self._actions.get()) is not None:
@@ -70,6 +78,7 @@ class Pump:
                 continue
             try:
                 action()
+                self._done += 1
             except OSError as error:
                 self.lost += 1
                 self._stop(error.strerror or str(error))

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import msgspec
@@ -62,6 +63,16 @@ def test_a_disk_that_hangs_stops_the_recording_and_nobody_waits_for_ever() -> No
     assert pump.hangs
     assert pump.lost >= 1
     gate.set()
+
+
+def test_a_slow_disk_is_waited_for_as_long_as_it_takes_something() -> None:
+    written: list[int] = []
+    pump = Pump(100, 2.0)
+    for k in range(30):
+        pump.put(lambda k=k: written.append(k) or time.sleep(0.1))  # type: ignore[misc]
+    pump.close()
+    assert written == list(range(30))
+    assert pump.stopped == ""
 
 
 def test_a_bug_is_not_taken_for_a_full_disk() -> None:
