@@ -3,7 +3,8 @@
     LDRAWDIR=... LDRAW_MODELS=... python benchmarks/bench_perception.py --scenes 40 --out results/perception
 
 Half of the pictures are the simulator's camera's, half come from benchmarks/second_renderer.py. Loose bricks are drawn
-from the parts and colours of real LDraw models (LDRAW_MODELS); without them, from the built-in parts. Truth is the poses the pictures were drawn from.
+from the parts and colours of real LDraw models (LDRAW_MODELS); without them, from the built-in parts. Truth is the
+poses the pictures were drawn from.
 """
 
 from __future__ import annotations
