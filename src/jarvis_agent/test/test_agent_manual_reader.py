@@ -42,8 +42,8 @@ ALLOWED = {
     "msgspec",
 }
 #: Of drawing, as everywhere in the project.
-DRAWING = {"moderngl"}
-STANDARD = {"__future__", "collections", "dataclasses", "math", "pathlib", "re", "time"}
+DRAWING = {"moderngl", "PIL"}
+STANDARD = {"__future__", "collections", "dataclasses", "itertools", "math", "pathlib", "re", "time"}
 STUDS = (16, 16)
 PLATE = PlateConfig(pose=Pose(), studs=STUDS, thickness_m=0.0032)
 RED, BLUE, YELLOW, WHITE = 4, 1, 14, 15

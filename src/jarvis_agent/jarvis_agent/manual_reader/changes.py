@@ -13,18 +13,20 @@ from jarvis_agent.manual_reader.config import BrickSearch, CameraSearch
 Float32 = npt.NDArray[np.float32]
 Image = npt.NDArray[np.uint8]
 _UNIT_PX = 512.0
+#: Pixels that differ by less (mean of the channels, 0 to 255) show the same.
+_ALIKE = 5.0
 
 
 def estimate_fade(page: Image, before: Image) -> float:
     """How far what stood already is mixed with white from one page to the next, 0 to 0.9."""
     now, then = (image[::2, ::2].astype(np.float32) for image in (page, before))
-    same = np.abs(now - then).mean(axis=2)
+    changed = np.abs(now - then).mean(axis=2) > _ALIKE
     options = np.arange(0.0, 0.95, 0.05)
-    costs = []
-    for fade in options:
-        faded = np.abs(now - (then * (1 - fade) + 255.0 * fade)).mean(axis=2)
-        costs.append(float(np.minimum(np.minimum(same, faded), 40.0).mean()))
-    return float(options[int(np.argmin(costs))])
+    explained = [
+        float((np.abs(now - (then * (1 - fade) + 255.0 * fade)).mean(axis=2)[changed] < _ALIKE).sum())
+        for fade in options
+    ]
+    return float(options[int(np.argmax(explained))]) if max(explained) > 0 else 0.0
 
 
 def unexplained(page: Image, references: Sequence[Image], fade: float, tolerance: float) -> Float32:

@@ -49,10 +49,12 @@ class BrickSearch(Config, frozen=True):
     Attributes:
         edge_px: width of a brick's edge lines where studs are 13 pixels apart.
         tolerance: difference of a pixel (mean of the channels, 0 to 255) that counts as wholly wrong.
-        beam: partial readings of a page that are followed up.
+        beam: partial readings of a page that are followed up, of each of two rankings.
+        stacks: bricks that are tried as the lower ones of pairs.
         least_gain_px, least_share: what a brick has to explain: pixels, and share of those it shows.
         least_match: share of its pixels that have to look like it where the page has changed.
         least_shown: share of its pixels that nothing may hide.
+        missing_px: what a reading loses for every brick of the parts list that it does not place.
         alternatives: other readings kept for every brick.
         blank_cost: 0 to 1, how wrong each pixel is without new bricks where no earlier page is seen from the same side.
         accent_px: reach of the outline around new bricks.
@@ -62,10 +64,12 @@ class BrickSearch(Config, frozen=True):
     edge_px: float
     tolerance: float
     beam: int
+    stacks: int
     least_gain_px: float
     least_share: float
     least_match: float
     least_shown: float
+    missing_px: float
     alternatives: int
     blank_cost: float
     accent_px: float
@@ -78,7 +82,8 @@ class PartsListSearch(Config, frozen=True):
     Attributes:
         height_px: of the strip it lies in. cell_px: room of one picture. picture_share: what the picture takes of it.
         nominal_stud_px: pictures show studs so far apart, or as far as the page does, if they fit.
-        fill_rgb: behind the pictures.
+        fill_rgb, text_rgb: behind the pictures, and of the counts.
+        digits_unlike: the same for a count below a picture.
         most_unlike: root mean square difference (0 to 255) up to which a picture counts as found.
     """
 
@@ -87,7 +92,9 @@ class PartsListSearch(Config, frozen=True):
     picture_share: float
     nominal_stud_px: float
     fill_rgb: Rgb8
+    text_rgb: Rgb8
     most_unlike: float
+    digits_unlike: float
 
 
 class ManualReaderConfig(Config, frozen=True):

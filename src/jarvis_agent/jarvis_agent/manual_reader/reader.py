@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -140,6 +141,9 @@ class ManualReader:
                     start = time.perf_counter()
                     task = _Task(index, columns, left)
                     step, columns, left = self._step(task, tools, brief.manual.pages[index].step)
+                    if steps and not steps[-1].understood:
+                        doubt = "an earlier step was not understood, so what stands is not known"
+                        step = msgspec.structs.replace(step, understood=False, doubts=(*step.doubts, doubt))
                     steps.append(msgspec.structs.replace(step, seconds=time.perf_counter() - start))
             finally:
                 tools.release()
@@ -158,23 +162,26 @@ class ManualReader:
             doubts.append(
                 "no earlier page is seen from this side: what is new was told by full colours alone"
             )
-        listed = tools.parts_list(camera).kinds(page, [kind for kind, count in task.left.items() if count])
+        loose = {kind: count for kind, count in task.left.items() if count}
+        listed = tools.parts_list(camera).counts(page, loose)
         if not listed:
             doubts.append("no parts list was read: all loose bricks were tried")
-        left = {kind: count for kind, count in task.left.items() if kind in listed or not listed}
+        left = listed or loose
         maker = tools.maker(camera)
         start = Reading(task.columns, cost, maker.depth(task.columns), left)
         reading = PageSearch(page, start, maker, self._footprints, search).read(sum(left.values()))
         explained = _explained(start, reading, accent_band(_covered(reading), search))
-        missing = [kind for kind in listed if reading.left[kind] == left[kind]]
+        missing = {kind: count for kind, count in reading.left.items() if count and listed}
         doubts += [
-            f"{part} in colour {colour} is in its parts list and was not found" for part, colour in missing
+            f"{count} of {part} in colour {colour} in its parts list not found"
+            for (part, colour), count in missing.items()
         ]
         if not reading.bricks:
             doubts.append("no brick that may rest there explains what has changed")
         elif explained < search.least_explained:
             doubts.append(f"only {explained:.0%} of what has changed is explained")
-        after = {**task.left, **reading.left}
+        placed = Counter(brick.kind for brick in reading.bricks)
+        after = {kind: count - placed[kind] for kind, count in task.left.items()}
         if task.index == len(tools.pages) - 1 and any(after.values()):
             doubts.append(f"{sum(after.values())} of the loose bricks were found on no page")
         bricks = tuple(_read_brick(c, o) for c, o in zip(reading.bricks, reading.others, strict=True))

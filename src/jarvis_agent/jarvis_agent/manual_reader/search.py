@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import cv2
 import numpy as np
 import numpy.typing as npt
-from jarvis_core.pose import FloatArray, Pose
+from jarvis_core.pose import Pose
 from jarvis_render.view import project
 
-from jarvis_agent.manual_reader.columns import Columns, Footprint, FootprintBook, Place
+from jarvis_agent.manual_reader.columns import Columns, Footprint, FootprintBook, Place, Places
 from jarvis_agent.manual_reader.config import BrickSearch
 from jarvis_agent.manual_reader.sprites import Sprite, SpriteMaker, neighbours
 
@@ -19,6 +20,10 @@ Float32 = npt.NDArray[np.float32]
 Kind = tuple[str, int]
 #: What lies so little behind something else touches it and counts as seen.
 _IN_FRONT_M = 2e-4
+#: Of the channels.
+_MEAN = np.full(3, 1 / 3, dtype=np.float32)
+#: A pixel that earlier pages explain so well shows nothing new.
+_OLD = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,43 +135,79 @@ class PageSearch:
         for _ in range(most):
             grown: dict[tuple[object, ...], Reading] = {}
             for reading in beam:
-                for candidate, others in self._best(reading):
-                    after = self._with(reading, candidate, others)
+                found = sorted(self.candidates(reading), key=lambda c: -c.gain)
+                for candidate in self._best(found):
+                    after = self._with(reading, candidate, self._rivals(candidate, found))
+                    grown.setdefault(_content(after), after)
+                for after in self._stacked(reading, found):
                     grown.setdefault(_content(after), after)
             if not grown:
                 break
             ranked = sorted(grown.values(), key=lambda r: -r.gain)
             clean = sorted(ranked, key=lambda r: r.wrong_share - 0.02 * r.gain / ranked[0].gain)
-            half = self._search.beam // 2 + 1
-            beam = list({id(r): r for r in (*ranked[:half], *clean[:half])}.values())
+            beam = _first(self._search.beam, clean, ranked)
             finished.append(ranked[0])
-        return max(finished, key=lambda r: r.gain)
+            finished += beam
+        missing = self._search.missing_px * self._unit**2
+        return max(finished, key=lambda r: r.gain + missing * len(r.bricks))
 
-    def _best(self, reading: Reading) -> list[tuple[Candidate, tuple[Candidate, ...]]]:
-        """The next bricks worth following up, each with the readings it won against."""
-        found = sorted(self.candidates(reading), key=lambda c: -c.gain)
-        least = self._search.least_gain_px * self._unit**2
-        good = [c for c in found if c.gain > least and c.gain > self._search.least_share * c.shown]
-        # What explains most, and what is least wrong: the frontmost of bricks that hide each other.
+    def _best(self, found: Sequence[Candidate]) -> list[Candidate]:
+        """The next bricks worth following up, of all candidates, the one that explains most first.
+
+        Besides those that explain most, those that are least wrong: the frontmost of bricks that hide each other.
+        """
+        good = self._paying(found)
         clean = sorted(good, key=lambda c: c.wrong / c.shown - 0.02 * c.gain / good[0].gain)
-        half = self._search.beam // 2 + 1
-        chosen = []
-        for candidate in {id(c): c for c in (*clean[:half], *good[:half])}.values():
-            rivals = [c for c in found if c is not candidate and _meets(c, candidate)]
-            chosen.append((candidate, tuple(rivals[: self._search.alternatives])))
-        return chosen
+        return _first(self._search.beam, clean, good)
 
-    def candidates(self, reading: Reading) -> list[Candidate]:
-        """Every loose kind at every place where it may rest and where the page has changed."""
+    def _paying(self, found: Sequence[Candidate]) -> list[Candidate]:
+        least = self._search.least_gain_px * self._unit**2
+        return [c for c in found if c.gain > least and c.gain > self._search.least_share * c.shown]
+
+    def _rivals(self, candidate: Candidate, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+        """Other readings of the same brick, the best first."""
+        rivals = (c for c in found if c is not candidate and _meets(c, candidate))
+        return tuple(islice(rivals, self._search.alternatives))
+
+    def _stacked(self, reading: Reading, found: Sequence[Candidate]) -> list[Reading]:
+        """Pairs of new bricks, one on the other: alone, the lower one may show too little to be followed up."""
+        if sum(reading.left.values()) < 2:
+            return []
+        pairs: list[tuple[float, Candidate, Candidate]] = []
+        for lower in self._paying(found)[: self._search.stacks]:
+            after = self._with(reading, lower, ())
+            upper = max(self.candidates(after, lower), key=lambda c: c.gain, default=None)
+            if upper is not None and self._paying([upper]):
+                pairs.append((lower.gain + upper.gain, lower, upper))
+        pairs.sort(key=lambda pair: -pair[0])
+        readings = []
+        for _, lower, upper in pairs[: self._search.beam]:
+            base = self._with(reading, lower, self._rivals(lower, found))
+            readings.append(self._with(base, upper, ()))
+        return readings
+
+    def candidates(self, reading: Reading, lower: Candidate | None = None) -> list[Candidate]:
+        """Every loose kind at every place where it may rest and where the page has changed.
+
+        Args:
+            lower: only what rests on this brick.
+        """
         changes = _Changes.of(reading.cost)
         found: list[Candidate] = []
         for kind, count in reading.left.items():
             if count > 0:
                 for footprint in self._footprints.of(kind[0]):
-                    found += self._of(reading, kind, footprint, changes)
+                    found += self._of(reading, kind, footprint, changes, lower)
         return found
 
-    def _of(self, reading: Reading, kind: Kind, footprint: Footprint, changes: _Changes) -> list[Candidate]:
+    def _of(
+        self,
+        reading: Reading,
+        kind: Kind,
+        footprint: Footprint,
+        changes: _Changes,
+        lower: Candidate | None,
+    ) -> list[Candidate]:
         places = reading.columns.places(footprint)
         model = self._maker.sprite(*kind, footprint.yaw, np.zeros(2))
         if len(places.cells) == 0 or model is None:
@@ -176,8 +217,11 @@ class PageSearch:
         corners = np.floor(pixels).astype(np.int64) + np.array(model.corner)
         worth = changes.worth(corners, model.mask.shape) >= self._search.least_gain_px * self._unit**2
         found = []
-        for index in np.flatnonzero(worth):
-            laid = self._laid(kind, footprint.yaw, pixels[index])
+        if lower is not None:
+            worth &= _rests_on(places, footprint, lower)
+        halves = np.floor(pixels * 2).astype(np.int64).tolist()
+        for index in np.flatnonzero(worth).tolist():
+            laid = self._laid(kind, footprint.yaw, halves[index])
             judged = self._judge(reading, laid, float(depths[index])) if laid is not None else None
             if judged is not None:
                 i, j = places.cells[index].tolist()
@@ -186,13 +230,13 @@ class PageSearch:
                 found.append(Candidate(kind, footprint, place, position, *judged))
         return found
 
-    def _laid(self, kind: Kind, yaw: int, pixel: FloatArray) -> _Laid | None:
-        """A sprite on the page; None where the page does not look like it at all. The same at every reading."""
-        sprite = self._maker.sprite(*kind, yaw, pixel)
-        assert sprite is not None
-        left, top = (int(v) for v in np.floor(pixel).astype(int) + sprite.corner)
-        key = (kind, yaw, left, top)
+    def _laid(self, kind: Kind, yaw: int, half: Sequence[int]) -> _Laid | None:
+        """A sprite on the page, its origin at whole half pixels; None where the page does not look like it at all."""
+        key = (kind, yaw, half[0], half[1])
         if key not in self._known:
+            sprite = self._maker.sprite(*kind, yaw, np.array(half) / 2)
+            assert sprite is not None
+            left, top = half[0] // 2 + sprite.corner[0], half[1] // 2 + sprite.corner[1]
             self._known[key] = self._lay(sprite, left, top)
         return self._known[key]
 
@@ -202,12 +246,12 @@ class PageSearch:
             return None
         # A quarter of the pixels tells whether the rest is worth looking at.
         coarse = (slice(top, top + height, 2), slice(left, left + width, 2))
-        off = np.abs(self._page[coarse] - sprite.rgb[::2, ::2]).mean(axis=2)
-        good = (off < 0.5 * self._search.tolerance) & (self._start[coarse] > 0.3) & sprite.mask[::2, ::2]
-        least = max(
-            self._search.least_gain_px * self._unit**2, self._search.least_match * float(sprite.mask.sum())
-        )
-        if 4 * int(good.sum()) < least:
+        off = np.abs(self._page[coarse] - sprite.rgb[::2, ::2]) @ _MEAN
+        good = (off < 0.5 * self._search.tolerance) & sprite.mask[::2, ::2]
+        new = good & (self._start[coarse] > _OLD)
+        if 4 * int(new.sum()) < self._search.least_gain_px * self._unit**2 or 4 * int(
+            good.sum()
+        ) < self._search.least_match * float(sprite.mask.sum()):
             return None
         area = (slice(top, top + height), slice(left, left + width))
         # Lines may lie a pixel off; but a line that only one of the two has counts.
@@ -231,7 +275,8 @@ class PageSearch:
     def _with(self, reading: Reading, candidate: Candidate, others: tuple[Candidate, ...]) -> Reading:
         view = self._maker.view
         pixel = project(view, candidate.position)[0]
-        laid = self._laid(candidate.kind, candidate.footprint.yaw, pixel)
+        half = np.floor(pixel * 2).astype(np.int64).tolist()
+        laid = self._laid(candidate.kind, candidate.footprint.yaw, half)
         assert laid is not None
         area, sprite = laid.area, laid.sprite
         cost, nearest = reading.cost.copy(), reading.depth.copy()
@@ -253,9 +298,25 @@ class PageSearch:
         )
 
 
+def _rests_on(places: Places, footprint: Footprint, lower: Candidate) -> npt.NDArray[np.bool_]:
+    """(n,) whether a place is on the level of a brick's top and above one of its columns."""
+    top = lower.place.level + int(lower.footprint.tops.max())
+    held = {(int(i), int(j)) for i, j in lower.footprint.cells + lower.place.cell}
+    level = places.levels + int(footprint.bottoms.min()) == top
+    for index in np.flatnonzero(level).tolist():
+        own = (footprint.cells + places.cells[index]).tolist()
+        level[index] = any((i, j) in held for i, j in own)
+    return np.asarray(level)
+
+
+def _first[T](count: int, *rankings: Sequence[T]) -> list[T]:
+    """The first ones of several rankings, each thing once."""
+    return list({id(item): item for ranking in rankings for item in ranking[:count]}.values())
+
+
 def _outside(image: Float32, low: Float32, high: Float32) -> Float32:
     """(height, width) how far pixels lie outside of bounds, mean of the channels."""
-    distance: Float32 = np.maximum(np.maximum(low - image, image - high), 0.0).mean(axis=2)
+    distance: Float32 = np.maximum(np.maximum(low - image, image - high), 0.0) @ _MEAN
     return distance
 
 

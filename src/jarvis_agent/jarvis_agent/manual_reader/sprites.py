@@ -147,10 +147,10 @@ def neighbours(image: Float32) -> tuple[Float32, Float32]:
 def _cut(rgb: Float32, depth: Float32, centre: int) -> Sprite | None:
     size = rgb.shape[0] // _FACTOR
     blocks = np.isfinite(depth).reshape(size, _FACTOR, size, _FACTOR)
-    mask = blocks.mean(axis=(1, 3)) >= 0.5
+    mask = blocks.sum(axis=(1, 3)) * 2 >= _FACTOR**2
     if not mask.any():
         return None
-    small = rgb.reshape(size, _FACTOR, size, _FACTOR, 3).mean(axis=(1, 3))
+    small = cv2.resize(rgb, (size, size), interpolation=cv2.INTER_AREA).astype(np.float32)
     nearest = depth.reshape(size, _FACTOR, size, _FACTOR).max(axis=(1, 3))
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))
