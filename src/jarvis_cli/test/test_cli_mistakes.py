@@ -157,8 +157,8 @@ def test_an_episode_that_is_there_already(told: Told, two_bricks: Path, tmp_path
         (
             "motion.yaml",
             "backend: roboplan",
-            "backend: moveit",
-            "no motion backend named 'moveit' - one of ompl, roboplan",
+            "backend: abacus",
+            "no motion backend named 'abacus' - one of ",
         ),
         ("episode.yaml", "max_calls: 400", "max_calls: [", "episode.yaml: is no YAML"),
     ],
