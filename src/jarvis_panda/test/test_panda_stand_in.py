@@ -140,7 +140,7 @@ def test_from_confirmation_to_a_placed_brick_and_an_emergency_stop(cell: Cell) -
 
     moving = threading.Event()
     ended: list[object] = []
-    away = MoveToGoal(Pose((0.45, -0.15, 0.3), (1.0, 0.0, 0.0, 0.0)), False, 0.05)
+    away = MoveToGoal(Pose((0.45, -0.15, 0.3), (1.0, 0.0, 0.0, 0.0)), False, 0.02)
     runner = threading.Thread(target=lambda: ended.append(cell.skills.run(away, lambda _: moving.set())))
     runner.start()
     assert moving.wait(TIMEOUT_S)
