@@ -41,7 +41,7 @@ from jarvis_perception.scene import to_scene
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 OPTICAL_FRAME = "camera_optical_frame"
 #: Wall-clock time that a request waits for a picture.
-PICTURE_TIMEOUT_S = 5.0
+PICTURE_TIMEOUT_S = 8.0
 #: A request wants what is there now: a picture at most so old by the cell's clock, if one comes in time.
 PREFERRED_AGE_S = 0.25
 
