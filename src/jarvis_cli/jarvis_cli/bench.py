@@ -65,7 +65,12 @@ jarvis bench episode runs/oracle house-s02-s04-oracle-0"""
 
 
 def add_parser(commands: Commands) -> None:
-    bench = commands.add_parser("bench", help="play a whole suite, report it, compare two runs")
+    bench = add_command(
+        commands,
+        "bench",
+        "play a whole suite, report it, compare two runs",
+        REPORT_EXAMPLES + COMPARE_EXAMPLES,
+    )
     actions = bench.add_subparsers(dest="action", metavar="ACTION", required=True)
     _add_run(actions)
     report = add_command(actions, "report", "write the report of a run", REPORT_EXAMPLES)

@@ -15,19 +15,28 @@ from jarvis_panda.config import RealRobotConfig
 from jarvis_robot.model import RobotModel
 from PIL import Image
 
+from jarvis_cli.parser import Commands, add_command
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
-        "calibrate", help="find where a real cell's camera stands", description=__doc__
+BOARD_EXAMPLES = """
+jarvis calibrate board --out board.png"""
+CAMERA_EXAMPLES = """
+jarvis calibrate camera views/"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands, "calibrate", "find where a real cell's camera stands", BOARD_EXAMPLES + CAMERA_EXAMPLES
     )
     parts = parser.add_subparsers(dest="part", metavar="PART", required=True)
-    board = parts.add_parser("board", help="draw the ChArUco board of config/robot_real.yaml for printing")
+    board = add_command(
+        parts, "board", "draw the ChArUco board of config/robot_real.yaml for printing", BOARD_EXAMPLES
+    )
     board.add_argument(
         "--out", type=Path, default=Path("board.png"), help="PNG to write (default: %(default)s)"
     )
     board.add_argument("--dpi", type=int, default=300, help="dots per inch (default: %(default)s)")
     board.set_defaults(run=run_board)
-    camera = parts.add_parser("camera", help="find the camera from a folder of views")
+    camera = add_command(parts, "camera", "find the camera from a folder of views", CAMERA_EXAMPLES)
     camera.add_argument("folder", type=Path, help=f"pictures and {VIEWS} (see docs/real-panda.md)")
     camera.set_defaults(run=run_camera)
 

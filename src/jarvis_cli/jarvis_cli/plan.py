@@ -34,19 +34,23 @@ from jarvis_cli.sources import add_library_option
 
 SCORE_EXAMPLES = """
 jarvis plan score plan.json --tasks tasks/house-s02-s04
-jarvis plan score plans/*.json --tasks tasks/ --expect --rows rows.jsonl
-jarvis tables rows.jsonl                        table 4"""
+jarvis plan score plans/*.json --tasks tasks/ --expect --rows rows.jsonl   for `jarvis tables`"""
 TRUTH_EXAMPLES = """
 jarvis plan truth tasks/house-s02-s04           the plan that a perfect reader would write"""
 SCHEMA_EXAMPLES = """
-jarvis plan schema > plan.schema.json"""
+jarvis plan schema                              on the terminal, or piped into a file"""
 _GRID = Grid(stud_m=STUD_PITCH_M, plate_m=PLATE_HEIGHT_M)
 #: Of what is piped into a file.
 _WIDTH = 160
 
 
 def add_parser(commands: Commands) -> None:
-    plan = commands.add_parser("plan", help="score plans read from a manual, without a robot")
+    plan = add_command(
+        commands,
+        "plan",
+        "score plans read from a manual, without a robot",
+        SCORE_EXAMPLES + TRUTH_EXAMPLES + SCHEMA_EXAMPLES,
+    )
     actions = plan.add_subparsers(dest="action", metavar="ACTION", required=True)
     score = add_command(
         actions,

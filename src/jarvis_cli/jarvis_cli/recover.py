@@ -24,8 +24,7 @@ from jarvis_cli.sources import add_library_option, read_task
 
 EXAMPLES = """
 jarvis recover tasks/house-s02-s04 --disturb knock_off
-jarvis recover tasks/* --disturb shift --prefix 3 --agent mine --out results/recovery
-jarvis tables results/recovery                  table 6"""
+jarvis recover tasks/* --disturb shift --prefix 3 --agent mine --out results/recovery"""
 
 
 def add_parser(commands: Commands) -> None:
