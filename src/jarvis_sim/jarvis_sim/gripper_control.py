@@ -111,8 +111,10 @@ class GripperController:
                 message = f"stopped on something {width * 1000:.1f} mm wide"
                 self._end(Status.SUCCEEDED, message, width, True, "squeezing")
             else:
+                # They stay here: pushing on would shove away what is in the way.
+                state.desired = state.target = width
                 message = f"something keeps the fingers from opening beyond {width * 1000:.1f} mm"
-                self._end(Status.EXECUTION_FAILED, message, width, True, "holding")
+                self._end(Status.SUCCEEDED, message, width, True, "holding")
         elif state.phase_s > config.timeout_s:
             message = f"the fingers did not come to rest within {config.timeout_s:g} s"
             self._end(Status.TIMED_OUT, message, width, False, "holding")

@@ -56,8 +56,12 @@ def place(ctx: SkillContext, goal: PlaceGoal) -> dict[str, Fact]:
 def press_on(ctx: SkillContext, scene: Scene, pose: Pose, contacts: tuple[str, ...]) -> Pressed:
     """Press the held object onto what it is put on, as hard as the studs there need."""
     assert ctx.held is not None
-    boxes = boxes_at(ctx.held.object, pose)
-    studs = studs_below(boxes, ctx.obstacles(scene), ctx.config.support_gap_m)
+    boxes, others = boxes_at(ctx.held.object, pose), ctx.obstacles(scene)
+    studs = studs_below(boxes, others, ctx.config.support_gap_m)
+    if ctx.robot.wrench() is not None:
+        # The way goes on below where the object will sit, and the force ends it there: bricks close under the
+        # fingertips are not reached, and no reason to refuse.
+        contacts = (*contacts, *(other.id for other in others))
     seated_z = float(tool_at(ctx, pose).position[2])
     return press(
         ctx,
