@@ -87,7 +87,7 @@ class RobotStreams:
         self._joints = node.create_publisher(JointState, "/joint_states", 10)
         self._wrench = node.create_publisher(WrenchStamped, WRENCH_TOPIC, 10)
         self._tf = node.create_publisher(TFMessage, "/tf", 10)
-        self._tf_pacer = Pacer(1.0 / rates.tf_hz, wall_s=0.05)
+        self._tf_pacer = Pacer(1.0 / rates.tf_hz)
         tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
         fixed = (
             transform(0.0, CAMERA_FRAME, cell.top_camera.pose()),
