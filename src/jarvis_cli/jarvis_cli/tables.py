@@ -17,7 +17,7 @@ from jarvis_scoring.tables import FORMATS, render
 
 from jarvis_cli.parser import Commands, add_command
 from jarvis_cli.score_rows import collect, planned
-from jarvis_cli.sources import add_library_option, parse_range
+from jarvis_cli.sources import add_library_option, parse_seeds
 
 EXAMPLES = """
 jarvis tables results/
@@ -76,21 +76,9 @@ def run(options: argparse.Namespace) -> int:
 def _planned(options: argparse.Namespace, rows: list[ResultRow]) -> list[ResultRow]:
     """What should be there; of a suite for the agents that are named, else for those that occur."""
     agents = [name for name in options.agents.split(",") if name] or sorted({row.agent for row in rows})
-    first, last = _seeds(options.seeds)
+    seeds = parse_seeds(options.seeds, "--seeds")
     library = LDrawLibrary.find(options.ldraw_library) if options.suite is not None else None
-    return planned(options.suite, agents, range(first, last + 1), options.expected, library)
-
-
-def _seeds(text: str) -> tuple[int, int]:
-    """Like parse_range, but 0 is a seed."""
-    return (0, 0) if text.strip() == "0" else _from_zero(text)
-
-
-def _from_zero(text: str) -> tuple[int, int]:
-    first, dash, last = text.partition("-")
-    if first.strip() == "0" and dash:
-        return 0, parse_range(last, "--seeds")[1]
-    return parse_range(text, "--seeds")
+    return planned(options.suite, agents, seeds, options.expected, library)
 
 
 def _draw(options: argparse.Namespace, rows: list[ResultRow], config: TablesConfig) -> None:
