@@ -19,10 +19,10 @@ from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
 from jarvis_core.pose import Pose
 from jarvis_core.ros.conversions import time_from_ros
+from jarvis_core.ros.spinning import BackgroundExecutor
 from jarvis_robot.model import RobotModel
 from jarvis_skills.ros.ros_robot import RosRobot
 from rclpy.action import get_action_names_and_types
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosidl_runtime_py.utilities import get_message
@@ -261,18 +261,14 @@ def _listen(node: Node, robot: RosRobot) -> dict[str, list[Any]]:
     for s in STREAMS:
         quality = _LATCHED if s.latched else QoSProfile(depth=2000)
         listener.create_subscription(get_message(s.kind), s.topic, keep(s.topic), quality)
-    executor = SingleThreadedExecutor(context=node.context)
-    executor.add_node(listener)
-    spinner = threading.Thread(target=executor.spin, daemon=True)
-    spinner.start()
+    executor = BackgroundExecutor(listener, context=node.context)
     try:
         deadline = time.monotonic() + PATIENCE_S
         robot.wait(SPAN_S)
         while time.monotonic() < deadline and not all(heard[s.topic] for s in STREAMS if not s.silent):
             time.sleep(0.05)
     finally:
-        executor.shutdown()
-        spinner.join(5.0)
+        executor.close()
         listener.destroy_node()
     return heard
 

@@ -7,7 +7,6 @@ JARVIS_CELL=isaac JARVIS_CELL_DOMAIN=0 ./jarvis shell -c 'pytest src/jarvis_brin
 from __future__ import annotations
 
 import os
-import threading
 
 import pytest
 
@@ -17,28 +16,24 @@ if not NAME:
 rclpy = pytest.importorskip("rclpy", reason="no ROS 2 here (see ./jarvis doctor)")
 
 from cell_contract import problems_of
+from jarvis_core.ros.spinning import BackgroundExecutor
 from jarvis_robot.config import load_robot_config
 from jarvis_robot.model import RobotModel
 from jarvis_skills.ros.ros_robot import RosRobot
-from rclpy.executors import SingleThreadedExecutor
 
 
 def test_the_running_cell_keeps_the_contract() -> None:
     # Tests get a domain of their own; the cell has one that a person chose.
     rclpy.init(domain_id=int(os.environ.get("JARVIS_CELL_DOMAIN", "0")))
     node = rclpy.create_node("contract")
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    spinner = threading.Thread(target=executor.spin, daemon=True)
-    spinner.start()
+    executor = BackgroundExecutor(node)
     try:
         config = load_robot_config("panda")
         robot = RosRobot(node, config, RobotModel.load(config).tool)
         robot.connect()
         problems = problems_of(node, robot)
     finally:
-        executor.shutdown()
-        spinner.join(5.0)
+        executor.close()
         node.destroy_node()
         rclpy.shutdown()
     assert not problems, f"{NAME}: " + "; ".join(problems)

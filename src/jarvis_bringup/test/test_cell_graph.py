@@ -29,6 +29,7 @@ from jarvis_core.errors import RefusedError
 from jarvis_core.files import read_json
 from jarvis_core.pose import Pose
 from jarvis_core.ros.conversions import pose_to_ros, scene_from_ros, state_from_ros
+from jarvis_core.ros.spinning import BackgroundExecutor
 from jarvis_core.ros.waiting import call, wait_for
 from jarvis_core.skills import HomeGoal, MoveToGoal, PickAndPlaceGoal, PickGoal, PlaceGoal
 from jarvis_core.status import Status
@@ -46,7 +47,6 @@ from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
 from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
 from simulation_interfaces.srv import (
     DeleteEntity,
@@ -98,10 +98,7 @@ class Client:
     def __init__(self) -> None:
         rclpy.init()
         self.node = rclpy.create_node("test_client")
-        self.executor = SingleThreadedExecutor()
-        self.executor.add_node(self.node)
-        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
-        self.thread.start()
+        self.executor = BackgroundExecutor(self.node)
         robot = load_robot_config("panda")
         self.names = robot.arm_joints
         self.robot = RosRobot(self.node, robot, RobotModel.load(robot).tool)
@@ -136,8 +133,7 @@ class Client:
         return wait_for(sending, TIMEOUT_S, name)
 
     def close(self) -> None:
-        self.executor.shutdown()
-        self.thread.join(5.0)
+        self.executor.close()
         self.node.destroy_node()
         rclpy.shutdown()
 

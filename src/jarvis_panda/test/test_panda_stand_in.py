@@ -21,12 +21,12 @@ from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
 from jarvis_core.pose import Pose
 from jarvis_core.ros.conversions import scene_from_ros
+from jarvis_core.ros.spinning import BackgroundExecutor
 from jarvis_core.ros.waiting import call, wait_for
 from jarvis_core.skills import HomeGoal, MoveToGoal, PickAndPlaceGoal
 from jarvis_core.status import Status
 from jarvis_skills.ros.skill_client import SkillClient
 from jarvis_tasks.store import load_task
-from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
@@ -53,6 +53,10 @@ class Cell:
 
     def __init__(self, task: Path) -> None:
         self.task = task
+        # What can fail comes first: nobody would end the processes.
+        rclpy.init()
+        self.node = rclpy.create_node("test_client")
+        self.executor = BackgroundExecutor(self.node)
         self.processes = [
             node(
                 [str(HERE / "franka_stand_in.py")],
@@ -65,12 +69,6 @@ class Cell:
             node(main_of("jarvis_panda.ros.adapter"), "gripper_door:=gripper_action"),
             node(main_of("jarvis_skills.ros.skill_server"), "scene_service:=/sim/get_scene"),
         ]
-        rclpy.init()
-        self.node = rclpy.create_node("test_client")
-        self.executor = SingleThreadedExecutor()
-        self.executor.add_node(self.node)
-        self.thread = threading.Thread(target=self.executor.spin, daemon=True)
-        self.thread.start()
         self.estop = self.node.create_publisher(Bool, "/estop", 10)
         self.heard = threading.Event()
         self.node.create_subscription(JointState, "/joint_states", lambda _: self.heard.set(), 10)
@@ -107,8 +105,7 @@ class Cell:
             process.terminate()
         for process in self.processes:
             process.wait(TIMEOUT_S)
-        self.executor.shutdown()
-        self.thread.join(5.0)
+        self.executor.close()
         self.node.destroy_node()
         rclpy.shutdown()
 

@@ -15,10 +15,10 @@ pytest.importorskip("pxr", reason="no usd-core here")
 from jarvis_core.errors import BadInputError
 from jarvis_core.ros.conversions import state_from_ros
 from jarvis_core.ros.main import Stop
+from jarvis_core.ros.spinning import BackgroundExecutor
 from jarvis_core.ros.waiting import wait_for
 from jarvis_sim.isaac.ros.node import IsaacNode
 from jarvis_sim.ros import sim_node
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.experimental import EventsExecutor
 from sensor_msgs.msg import CameraInfo
 from simulation_interfaces.msg import Result
@@ -46,12 +46,8 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
     node = IsaacNode(executor, StandIn())
     executor.add_node(node)
     client = rclpy.create_node("client")
-    other = SingleThreadedExecutor()
-    other.add_node(client)
-    threads = [
-        threading.Thread(target=work, daemon=True)
-        for work in (executor.spin, other.spin, lambda: node.run(stop))
-    ]
+    other = BackgroundExecutor(client)
+    threads = [threading.Thread(target=work, daemon=True) for work in (executor.spin, lambda: node.run(stop))]
     for thread in threads:
         thread.start()
 
@@ -63,10 +59,10 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
     ask.node = client
     yield ask
     stop.set()
-    threads[2].join(TIMEOUT_S)
+    threads[1].join(TIMEOUT_S)
     node.close()
     executor.shutdown()
-    other.shutdown()
+    other.close()
     for thread in threads:
         thread.join(TIMEOUT_S)
         assert not thread.is_alive()

@@ -19,11 +19,11 @@ from control_msgs.action import FollowJointTrajectory
 from jarvis_core.pose import Pose
 from jarvis_core.ros.conversions import pose_to_ros
 from jarvis_core.ros.main import Stop
+from jarvis_core.ros.spinning import BackgroundExecutor
 from jarvis_core.ros.waiting import wait_for
 from jarvis_sim.ros.arm_servers import ARM_ACTION
 from jarvis_sim.ros.sim_node import SimNode
 from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.experimental import EventsExecutor
 from sensor_msgs.msg import CameraInfo, Image
 from simulation_interfaces.msg import Result, SimulatorFeatures
@@ -46,11 +46,11 @@ class Cell:
     def __init__(self) -> None:
         rclpy.init()
         self.stop = Stop()
-        self._executors = [EventsExecutor(), SingleThreadedExecutor()]
-        self.node = SimNode(self._executors[0])
-        self._executors[0].add_node(self.node)
+        self._executor, self._client_executor = EventsExecutor(), BackgroundExecutor()
+        self.node = SimNode(self._executor)
+        self._executor.add_node(self.node)
         self._clients = [self.new_client()]
-        work = (self._executors[0].spin, self._executors[1].spin, self._simulate)
+        work = (self._executor.spin, self._simulate)
         self._threads = [threading.Thread(target=each, daemon=True) for each in work]
         for thread in self._threads:
             thread.start()
@@ -63,7 +63,7 @@ class Cell:
 
     def new_client(self) -> Any:
         client = rclpy.create_node(f"client_{time.monotonic_ns()}")
-        self._executors[1].add_node(client)
+        self._client_executor.add_node(client)
         return client
 
     def ask(self, kind: type, name: str, request: object | None = None) -> Any:
@@ -91,9 +91,9 @@ class Cell:
 
     def close(self) -> None:
         self.stop.set()
-        self._threads[2].join(TIMEOUT_S)
-        for executor in self._executors:
-            executor.shutdown()
+        self._threads[1].join(TIMEOUT_S)
+        self._executor.shutdown()
+        self._client_executor.close()
         for thread in self._threads:
             thread.join(TIMEOUT_S)
             assert not thread.is_alive()

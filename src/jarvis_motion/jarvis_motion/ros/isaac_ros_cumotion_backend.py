@@ -7,16 +7,14 @@ trajectory to the goal joints' tool pose. Not run on this project's machines.
 
 from __future__ import annotations
 
-import threading
-
 import rclpy
 from jarvis_core.pose import FloatArray
+from jarvis_core.ros.spinning import BackgroundExecutor
 from jarvis_core.ros.waiting import require_server, wait_for
 from moveit_msgs.action import MoveGroup
 from moveit_msgs.msg import Constraints, JointConstraint, MoveItErrorCodes
 from rclpy.action import ActionClient
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 
 from jarvis_motion.ros.moveit_messages import held_object, obstacle_objects, robot_state, way_from_ros
 from jarvis_motion.way_planner import WayPlanner
@@ -48,10 +46,7 @@ class IsaacRosCumotionBackend(WayPlanner):
         rclpy.init(context=self._context)
         self._node = rclpy.create_node("jarvis_cumotion_client", context=self._context)
         self._client: ActionClient = ActionClient(self._node, MoveGroup, ACTION)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
-        self._spinner = threading.Thread(target=self._executor.spin, name="cumotion client", daemon=True)
-        self._spinner.start()
+        self._executor = BackgroundExecutor(self._node, context=self._context, name="cumotion client")
         try:
             require_server(self._client, ACTION, SERVER_TIMEOUT_S)
         except BaseException:
@@ -60,8 +55,7 @@ class IsaacRosCumotionBackend(WayPlanner):
 
     def close(self) -> None:
         """End the client's node."""
-        self._executor.shutdown()
-        self._spinner.join(5.0)
+        self._executor.close()
         self._node.destroy_node()
         rclpy.try_shutdown(context=self._context)
 
