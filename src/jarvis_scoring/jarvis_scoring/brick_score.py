@@ -26,7 +26,7 @@ Decisions where the definition leaves room:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jarvis_core.cell import Region
@@ -34,15 +34,12 @@ from jarvis_core.episode import EpisodeRecord
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import content_hash
 from jarvis_core.objects import GROUND, RigidObject, TargetObject
-from jarvis_core.pose import FloatArray
 
 from jarvis_scoring.config import ScoreConfig
 from jarvis_scoring.inputs import ScoreInput
 from jarvis_scoring.matching import BoolArray, Bricks, Match, match
 from jarvis_scoring.protocol import BrickScore, EpisodeScore
-from jarvis_scoring.rotations import apply
-
-_AXES = np.eye(3)
+from jarvis_scoring.rotations import matrices
 
 
 class BrickScoreProtocol:
@@ -123,8 +120,7 @@ def _episode_score(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """What was found of one place and the brick that fills it, as plain numbers."""
 
     support_m: float
@@ -148,17 +144,17 @@ class _Found:
 
 def _found(given: ScoreInput, matched: Match) -> list[_Found]:
     """By place. Arrays are picked apart once: one number at a time would take longer than all the arithmetic."""
-    errors, bricks, i = matched.errors, matched.bricks, matched.brick
+    errors, bricks, i, slot = matched.errors, matched.bricks, matched.brick, matched.slot
     j = np.arange(len(i))
     numbers = (errors.support, errors.world, errors.z, errors.theta, errors.s_pos, errors.s_z, errors.s_theta)
     more = (errors.s_anchor, errors.pose, errors.pose_ungated)
-    flags = (bricks.present[i], bricks.held[i], bricks.moved[i], errors.complete[j, i])
+    flags = (bricks.present[i], bricks.held[i], bricks.moved[i], errors.complete[j, slot])
     inside = _inside_table(given, bricks)[i]
     return [
         _Found(*row)
         for row in zip(
-            *(array[j, i].tolist() for array in (*numbers, *more)),
-            map(tuple, errors.offset[j, i].tolist()),
+            *(array[j, slot].tolist() for array in (*numbers, *more)),
+            map(tuple, errors.offset[j, slot].tolist()),
             bricks.displacement_m[i].tolist(),
             *(flag.tolist() for flag in flags),
             inside.tolist(),
@@ -245,20 +241,14 @@ def _inside_table(given: ScoreInput, bricks: Bricks) -> BoolArray:
     high = np.array([table.x[1], table.y[1]])
     boxes = [(i, box) for i, t in enumerate(given.targets) for box in shapes[t.object.id].boxes]
     owner = np.array([i for i, _ in boxes])
-    rotation = _matrices(bricks.quaternion[owner])
+    rotation = matrices(bricks.quaternion[owner])
     centre = np.array([box.pose.position for _, box in boxes])
     half = np.array([box.size_m for _, box in boxes]) / 2
     middle = bricks.position[owner] + np.einsum("bij,bj->bi", rotation, centre)
     # How far a turned cuboid reaches along an axis of the world: its half edges' shares of that axis, summed.
-    turned = rotation @ _matrices(np.array([box.pose.quaternion for _, box in boxes]))
+    turned = rotation @ matrices(np.array([box.pose.quaternion for _, box in boxes]))
     extent = np.einsum("bij,bj->bi", np.abs(turned), half)
     fits = (middle - extent)[:, :2] >= low
     fits &= (middle + extent)[:, :2] <= high
     np.logical_and.at(inside, owner, fits.all(axis=1))
     return inside
-
-
-def _matrices(quaternions: FloatArray) -> FloatArray:
-    """(n, 3, 3) of unit quaternions: their columns are the turned axes."""
-    matrices: FloatArray = apply(quaternions[:, None, :], _AXES[None, :, :]).transpose(0, 2, 1)
-    return matrices

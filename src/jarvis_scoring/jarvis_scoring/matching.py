@@ -4,25 +4,25 @@ Bricks of equal kind and colour are interchangeable: they are assigned to the pl
 the episode's quality is largest. A place's support may itself be such a brick, so the errors depend on the
 assignment; we start from the errors in ``world`` and repeat with the supports just found until none changes.
 
-In the arrays below axis 0 counts places j, axis 1 bricks i, both in the order of ``ScoreInput.targets``; axis
-m counts the symmetries of a place's shape.
+In the arrays below axis 0 counts the n places j (and bricks i) in the order of ``ScoreInput.targets``, axis 1 the c
+candidates of a place: the bricks of its kind and colour; axis m counts the symmetries of its
+shape. Who has no double is its place's only candidate, so that a build of different bricks takes n errors and not n^2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from jarvis_core.objects import GROUND, ObjectState, TargetObject
-from jarvis_core.pose import FloatArray
+from jarvis_core.objects import GROUND, ObjectState, RigidObject, TargetObject
+from jarvis_core.pose import FloatArray, Pose
 from scipy.optimize import linear_sum_assignment
-from scipy.spatial.transform import Rotation
 
 from jarvis_scoring.config import ProtocolConfig, ScoreConfig
 from jarvis_scoring.inputs import ScoreInput
-from jarvis_scoring.rotations import apply, inverse, lengths, multiply, nearest, nearest_index
+from jarvis_scoring.rotations import apply, inverse, lengths, multiply, nearest, nearest_index, normalised
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.intp]
@@ -58,11 +58,13 @@ class Bricks:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The places to fill, with all poses that look the same.
+    """The places to fill, with all poses that look the same, and who may fill them.
 
     Attributes:
         position: (n, m, 3) metres, ``world``; ``rotation``: (n, m, 4) quaternions.
-        allowed: (n, n) a brick i of the kind and colour of place j.
+        candidates: (n, c) index of bricks of the kind and colour of place j; ``allowed``: (n, c) False where a
+            place has fewer, and its first is there again.
+        rank: (n,) where in its places' candidates a brick stands.
         support: (n,) index of the place that place j rests on; -1 where it rests on something that is not
             to be placed.
         base_rotation, base_offset, base_known: (n, 4), (n, 3), (n,) how what it rests on was displaced from
@@ -71,7 +73,9 @@ class Places:
 
     position: FloatArray
     rotation: FloatArray
+    candidates: IntArray
     allowed: BoolArray
+    rank: IntArray
     support: IntArray
     base_rotation: FloatArray
     base_offset: FloatArray
@@ -80,7 +84,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Errors and terms of every brick at every place; all arrays (n, n), ``offset`` (n, n, 3).
+    """Errors and terms of every candidate at every place; all arrays (n, c), ``offset`` (n, c, 3).
 
     Attributes:
         support, world: position error in metres: relative to the support (inf if missing), in world.
@@ -105,9 +109,10 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """``brick[j]`` is the brick taken to fill place j."""
+    """``brick[j]`` is the brick taken to fill place j, ``slot[j]`` where it stands among the candidates."""
 
     brick: IntArray
+    slot: IntArray
     bricks: Bricks
     errors: Errors
 
@@ -118,18 +123,19 @@ def match(given: ScoreInput, config: ScoreConfig, protocol: ProtocolConfig) -> M
     places = _places(given)
     in_world = _WorldErrors(bricks, places, config)
     brick = np.arange(len(given.targets))
-    if places.allowed.sum() == len(brick):
+    if places.candidates.shape[1] == 1:
         # No two bricks are alike: there is nothing to choose.
-        return Match(brick, bricks, _errors(in_world, brick, bricks, places, config, protocol))
+        return Match(brick, places.rank, bricks, _errors(in_world, brick, bricks, places, config, protocol))
     brick = _assign(_errors(in_world, None, bricks, places, config, protocol), places, config)
     best: Match | None = None
     best_quality = -np.inf
     rows = np.arange(len(brick))
     for _ in range(_MAX_ROUNDS):
         errors = _errors(in_world, brick, bricks, places, config, protocol)
-        quality = float(_quality(errors, config)[rows, brick].sum())
+        slot = places.rank[brick]
+        quality = float(_quality(errors, config)[rows, slot].sum())
         if quality > best_quality + 1e-12:
-            best, best_quality = Match(brick, bricks, errors), quality
+            best, best_quality = Match(brick, slot, bricks, errors), quality
         improved = _assign(errors, places, config)
         if (improved == brick).all():
             break
@@ -144,7 +150,7 @@ def _bricks(given: ScoreInput, config: ScoreConfig) -> Bricks:
     starts = [initial[t.object.id] for t in given.targets]
     ends = [final.get(start.id) for start in starts]
     placed = [end if end is not None else start for start, end in zip(starts, ends, strict=True)]
-    position, quaternion = _positions(placed), np.array([s.pose.quaternion for s in placed])
+    position, quaternion = _positions(placed), _quaternions(s.pose for s in placed)
     displacement = lengths(position - _positions(starts))
     present = np.array([end is not None for end in ends])
     return Bricks(
@@ -157,28 +163,34 @@ def _bricks(given: ScoreInput, config: ScoreConfig) -> Bricks:
     )
 
 
-def _positions(states: Sequence[ObjectState]) -> FloatArray:
-    return np.array([s.pose.position for s in states])
+def _positions(states: Sequence[ObjectState | RigidObject]) -> FloatArray:
+    return np.concatenate([s.pose.position for s in states]).reshape(-1, 3)
+
+
+def _quaternions(poses: Iterable[Pose]) -> FloatArray:
+    return np.concatenate([pose.quaternion for pose in poses]).reshape(-1, 4)
 
 
 def _places(given: ScoreInput) -> Places:
     targets = given.targets
-    rotation = np.array([t.object.pose.quaternion for t in targets])[:, None, :]
+    rotation = _quaternions(t.object.pose for t in targets)[:, None, :]
     # Symmetries come from outside: this also refuses what is no rotation.
-    symmetry = Rotation.from_quat(_symmetries(targets)).as_quat()
+    symmetry = normalised(_symmetries(targets))
     centre = np.array([t.symmetry_centre for t in targets])[:, None, :]
     # A symmetry S turns about the centre c: x -> S (x - c) + c. Its frame's origin therefore lies at c - S c.
     origin = centre - apply(symmetry, centre)
-    position = np.array([t.object.pose.position for t in targets])[:, None, :] + apply(rotation, origin)
+    position = _positions([t.object for t in targets])[:, None, :] + apply(rotation, origin)
     kinds = [(t.object.kind, t.object.colour) for t in targets]
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
-    group = np.array([numbers[kind] for kind in kinds])
+    candidates, allowed, rank = _candidates([numbers[kind] for kind in kinds])
     index = {t.object.id: j for j, t in enumerate(targets)}
     base_rotation, base_offset, base_known = _bases(given)
     return Places(
         position=position,
         rotation=multiply(rotation, symmetry),
-        allowed=group[:, None] == group[None, :],
+        candidates=candidates,
+        allowed=allowed,
+        rank=rank,
         support=np.array([index.get(t.support, -1) for t in targets], dtype=np.intp),
         base_rotation=base_rotation,
         base_offset=base_offset,
@@ -186,10 +198,26 @@ def _places(given: ScoreInput) -> Places:
     )
 
 
+def _candidates(groups: Sequence[int]) -> tuple[IntArray, BoolArray, IntArray]:
+    """(n, c), (n, c), (n,): see Places; ``groups`` numbers who is alike."""
+    members: dict[int, list[int]] = {}
+    rank = np.empty(len(groups), dtype=np.intp)
+    for i, group in enumerate(groups):
+        alike = members.setdefault(group, [])
+        rank[i] = len(alike)
+        alike.append(i)
+    sizes = np.array([len(members[group]) for group in groups])
+    most = int(sizes.max())
+    rows = [[*alike, *(alike[:1] * (most - len(alike)))] for alike in (members[group] for group in groups)]
+    return np.array(rows, dtype=np.intp), np.arange(most)[None, :] < sizes[:, None], rank
+
+
 def _symmetries(targets: Sequence[TargetObject]) -> FloatArray:
-    """(n, m, 4); shorter lists are filled up with the identity."""
-    most = max(1, *(len(t.symmetries) for t in targets))
-    return np.array([(*t.symmetries, *([_IDENTITY] * (most - len(t.symmetries)))) for t in targets])
+    """(n, m, 4); shorter lists are filled up with the identity. Most parts share one of a few lists."""
+    numbers = {symmetries: k for k, symmetries in enumerate(dict.fromkeys(t.symmetries for t in targets))}
+    most = max(1, *map(len, numbers))
+    lists = np.array([(*given, *([_IDENTITY] * (most - len(given)))) for given in numbers])
+    return lists[[numbers[t.symmetries] for t in targets]]
 
 
 def _bases(given: ScoreInput) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -218,23 +246,24 @@ class _WorldErrors:
     """Errors and terms that don't depend on the assignment."""
 
     def __init__(self, bricks: Bricks, places: Places, config: ScoreConfig) -> None:
-        #: (n, n) the symmetry that brings place j nearest to brick i's orientation.
+        who = places.candidates
+        #: (n, c) the symmetry that brings place j nearest to a candidate's orientation.
         self.symmetry: IntArray
         self.theta: FloatArray
-        self.symmetry, self.theta = nearest(places.rotation, bricks.quaternion)
+        self.symmetry, self.theta = nearest(places.rotation, bricks.quaternion[who])
         rows = np.arange(len(self.theta))[:, None]
-        self.offset: FloatArray = bricks.position[None, :, :] - places.position[rows, self.symmetry]
+        self.offset: FloatArray = bricks.position[who] - places.position[rows, self.symmetry]
         self.distance: FloatArray = lengths(self.offset)
         self.z: FloatArray = np.abs(self.offset[:, :, 2])
-        scored = bricks.moved[None, :]
+        scored = bricks.moved[who]
         self.s_z: FloatArray = scored * _bell(self.z, config.sigma_z_m)
         self.s_theta: FloatArray = scored * _bell(self.theta, np.radians(config.sigma_theta_deg))
         self.s_anchor: FloatArray = scored * _bell(self.distance, config.sigma_anchor_m)
-        self.complete: BoolArray = scored & (self.distance <= config.complete_m) & ~bricks.held[None, :]
+        self.complete: BoolArray = scored & (self.distance <= config.complete_m) & ~bricks.held[who]
 
 
 def _support_distances(in_world: _WorldErrors, brick: IntArray, bricks: Bricks, places: Places) -> FloatArray:
-    """(n, n) distance to where a brick should be on its support, wherever that one is; inf without support.
+    """(n, c) distance to where a candidate should be on its support, wherever that one is; inf without support.
 
     The support, placed perfectly, would be at T_target (or at a pose that looks the same: the one nearest to
     its actual orientation). It is at T_actual, so everything that rests on it is displaced by
@@ -243,7 +272,7 @@ def _support_distances(in_world: _WorldErrors, brick: IntArray, bricks: Bricks, 
     loose = places.support >= 0
     k = np.where(loose, places.support, 0)
     i = brick[k]
-    chosen = in_world.symmetry[k, i]
+    chosen = in_world.symmetry[k, places.rank[i]]
     turned = multiply(bricks.quaternion[i], inverse(places.rotation[k, chosen]))
     shifted = bricks.position[i] - apply(turned, places.position[k, chosen])
     displaced = np.where(loose[:, None], turned, places.base_rotation)[:, None, :]
@@ -251,9 +280,9 @@ def _support_distances(in_world: _WorldErrors, brick: IntArray, bricks: Bricks, 
     known = np.where(loose, bricks.present[i], places.base_known)
 
     expected = apply(displaced, places.position) + offset[:, None, :]
-    symmetry = nearest_index(multiply(displaced, places.rotation), bricks.quaternion)
+    symmetry = nearest_index(multiply(displaced, places.rotation), bricks.quaternion[places.candidates])
     rows = np.arange(len(brick))[:, None]
-    distance = lengths(bricks.position[None, :, :] - expected[rows, symmetry])
+    distance = lengths(bricks.position[places.candidates] - expected[rows, symmetry])
     return np.where(known[:, None], distance, np.inf)
 
 
@@ -269,7 +298,7 @@ def _errors(
     distance = in_world.distance
     support = distance if brick is None else _support_distances(in_world, brick, bricks, places)
     relative = support if protocol.position == "support" else distance
-    s_pos = bricks.moved[None, :] * _bell(relative, config.sigma_position_m)
+    s_pos = bricks.moved[places.candidates] * _bell(relative, config.sigma_position_m)
     # Both: a brick beside its support, both still in the supply, is near the one but not near its place.
     near = np.maximum(support, distance) <= config.gate_m
     weights = protocol.weights
@@ -297,13 +326,16 @@ def _bell(error: FloatArray, sigma: float) -> FloatArray:
 
 
 def _quality(errors: Errors, config: ScoreConfig) -> FloatArray:
-    """(n, n) what each pairing adds to n Q."""
+    """(n, c) what each pairing adds to n Q."""
     quality: FloatArray = config.weight_pose * errors.pose + config.weight_complete * errors.complete
     return quality
 
 
 def _assign(errors: Errors, places: Places, config: ScoreConfig) -> IntArray:
     tie_break = _TIE_BREAK * np.minimum(errors.world, _TIE_LIMIT_M) ** 2
-    cost = tie_break - _quality(errors, config)
-    columns: IntArray = linear_sum_assignment(np.where(places.allowed, cost, _FORBIDDEN))[1]
+    count = len(places.candidates)
+    cost = np.full((count, count), _FORBIDDEN)
+    rows, slots = np.nonzero(places.allowed)
+    cost[rows, places.candidates[rows, slots]] = (tie_break - _quality(errors, config))[rows, slots]
+    columns: IntArray = linear_sum_assignment(cost)[1]
     return columns

@@ -259,7 +259,7 @@ def _errors(
         same = [place.object.pose @ centre @ Pose((0.0, 0.0, 0.0), turn) @ back for turn in turns]
         poses = [_pose(step, place.object, grid) for step in steps]
         index, angle = nearest(
-            np.array([[p.quaternion for p in same]]), np.array([p.quaternion for p in poses])
+            np.array([[p.quaternion for p in same]]), np.array([[p.quaternion for p in poses]])
         )
         metres[j] = [same[k].distance_to(pose) for k, pose in zip(index[0].tolist(), poses, strict=True)]
         radians[j] = angle[0]
