@@ -12,7 +12,6 @@ from jarvis_core.config import load_default
 from jarvis_episode.runner import run_episode
 from jarvis_episode.settings import Settings
 from jarvis_render.config import ManualConfig
-from jarvis_skills.grasp import fingers_of
 from jarvis_tasks.config import TasksConfig
 from jarvis_tasks.filters import CellLimits
 from jarvis_tasks.manual import make_manual
@@ -35,7 +34,7 @@ def test_the_oracle_builds_a_segment_of_a_real_model_exactly(tmp_path: Path) -> 
     library = LDrawLibrary.find(None)
     path = models()[0]
     catalogue = PartCatalogue.for_model(path, library)
-    limits = CellLimits.of(settings.cell, fingers_of(settings.robot.gripper, settings.skills.finger_slack_m))
+    limits = CellLimits.of(settings.cell, settings.robot.gripper.clearance(settings.skills.finger_slack_m))
     assembly = read_assembly(path, library=library)
     found = find_segments(
         assembly, catalogue, limits, load_default("tasks", TasksConfig), settings.cell.plate.studs

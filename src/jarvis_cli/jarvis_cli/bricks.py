@@ -24,7 +24,6 @@ from jarvis_render.config import ManualConfig
 from jarvis_render.pages import render_pages
 from jarvis_robot.config import load_robot_config
 from jarvis_skills.config import SkillsConfig
-from jarvis_skills.grasp import fingers_of
 from jarvis_tasks.manual import model_on_plate
 from rich.console import Console
 from rich.table import Table
@@ -90,7 +89,7 @@ def finger_set(name: str) -> FingerClearance | None:
     if name == "none":
         return None
     robot = load_robot_config(load_default("cell", CellConfig).robot).gripper
-    own = fingers_of(robot, load_default("skills", SkillsConfig).finger_slack_m)
+    own = robot.clearance(load_default("skills", SkillsConfig).finger_slack_m)
     return load_default("bricks", BricksConfig).fingers(name, own)
 
 

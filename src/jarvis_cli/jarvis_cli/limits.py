@@ -7,7 +7,6 @@ from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
 from jarvis_robot.config import load_robot_config
 from jarvis_skills.config import SkillsConfig
-from jarvis_skills.grasp import fingers_of
 from jarvis_tasks.config import TasksConfig
 from jarvis_tasks.filters import CellLimits
 
@@ -19,7 +18,7 @@ def cell_limits() -> tuple[CellConfig, CellLimits]:
     cell = load_default("cell", CellConfig)
     gripper = load_robot_config(cell.robot).gripper
     slack = load_default("skills", SkillsConfig).finger_slack_m
-    return cell, CellLimits.of(cell, fingers_of(gripper, slack))
+    return cell, CellLimits.of(cell, gripper.clearance(slack))
 
 
 def task_rules(bricks: str | None, *, leave_out: bool) -> TasksConfig:

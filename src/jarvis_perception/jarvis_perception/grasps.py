@@ -18,7 +18,6 @@ import numpy as np
 from jarvis_bricks.grip import FingerClearance, GripOption, GripRefusal, grip_options
 from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.seen import SeenBrick
-from jarvis_robot.gripper import GripperConfig
 
 from jarvis_perception.config import GraspConfig
 from jarvis_perception.view import Mask, View
@@ -44,21 +43,6 @@ class SeenGrasp:
     width_m: float
     score: float
     reason: str
-
-
-def fingers_of(gripper: GripperConfig, slack_m: float = 0.002) -> FingerClearance:
-    """The space a gripper needs, with ``slack_m`` of opening on each side."""
-    return FingerClearance(
-        max_width_m=gripper.max_width_m,
-        thickness_m=gripper.finger_thickness_m,
-        width_m=gripper.finger_width_m,
-        length_m=gripper.finger_length_m,
-        pad_below_tcp_m=gripper.pad_below_tcp_m,
-        hand_size_m=gripper.hand_size_m,
-        slack_m=slack_m,
-        upper_thickness_m=gripper.upper_thickness_m,
-        upper_above_tip_m=gripper.upper_above_tip_m,
-    )
 
 
 def plan_grasps(

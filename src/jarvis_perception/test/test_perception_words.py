@@ -7,7 +7,7 @@ import pytest
 from jarvis_core.observation import CameraFrame
 from jarvis_core.seen import SeenScene
 from jarvis_perception.describe import describe_brick, describe_scene, tokens
-from jarvis_perception.grasps import fingers_of, plan_grasps
+from jarvis_perception.grasps import plan_grasps
 from jarvis_perception.view import look_from
 from jarvis_robot.model import RobotModel
 from perception_bench import cell, config
@@ -42,7 +42,7 @@ def test_neighbours_are_told(seen: SeenScene) -> None:
 def test_grasps_keep_clear_of_what_the_camera_measured(frame: CameraFrame, seen: SeenScene) -> None:
     view = look_from(frame, frame.pose, frame.intrinsics)
     nothing = np.zeros(view.z.shape, bool)
-    fingers = fingers_of(RobotModel.load(cell().robot).config.gripper)
+    fingers = RobotModel.load(cell().robot).config.gripper.clearance()
     alone = next(b for b in seen.bricks if b.part == "3003")
     grasps = plan_grasps(view, nothing, alone, fingers, config().grasp)
     assert grasps[0].score > 0.3

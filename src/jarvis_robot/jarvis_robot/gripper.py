@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jarvis_bricks.grip import FingerClearance
 from jarvis_core.config import Config
 
 
@@ -39,3 +40,17 @@ class GripperConfig(Config, frozen=True):
     pad_below_tcp_m: float
     hand_size_m: tuple[float, float]
     open_speed_m_s: float
+
+    def clearance(self, slack_m: float = 0.002) -> FingerClearance:
+        """The space this gripper needs around what it takes, with ``slack_m`` of opening on each side."""
+        return FingerClearance(
+            max_width_m=self.max_width_m,
+            thickness_m=self.finger_thickness_m,
+            width_m=self.finger_width_m,
+            length_m=self.finger_length_m,
+            pad_below_tcp_m=self.pad_below_tcp_m,
+            hand_size_m=self.hand_size_m,
+            slack_m=slack_m,
+            upper_thickness_m=self.upper_thickness_m,
+            upper_above_tip_m=self.upper_above_tip_m,
+        )

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jarvis_bricks.grip import FingerClearance, GripKey, GripOption, common_grips, grip_options
+from jarvis_bricks.grip import GripKey, GripOption, common_grips, grip_options
 from jarvis_bricks.oriented_boxes import OrientedBoxes, penetration
 from jarvis_core.objects import Box, RigidObject, Scene
 from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.status import Status
 from jarvis_motion.backend import Obstacle
-from jarvis_robot.gripper import GripperConfig
 
 from jarvis_skills.cell_context import TABLE, Held, SkillContext, StepFailed
 
@@ -31,21 +30,6 @@ class Grasp:
     tool: Pose
     width_m: float
     key: GripKey
-
-
-def fingers_of(gripper: GripperConfig, slack_m: float) -> FingerClearance:
-    """The space a gripper needs, with ``slack_m`` of opening on each side."""
-    return FingerClearance(
-        max_width_m=gripper.max_width_m,
-        thickness_m=gripper.finger_thickness_m,
-        width_m=gripper.finger_width_m,
-        length_m=gripper.finger_length_m,
-        pad_below_tcp_m=gripper.pad_below_tcp_m,
-        hand_size_m=gripper.hand_size_m,
-        slack_m=slack_m,
-        upper_thickness_m=gripper.upper_thickness_m,
-        upper_above_tip_m=gripper.upper_above_tip_m,
-    )
 
 
 def find_grasps(
@@ -84,7 +68,7 @@ def options_at(ctx: SkillContext, boxes: Sequence[Box], others: Sequence[Obstacl
     """Grips of boxes (world) among others, keeping off the studs on top of them if at all possible."""
     bodies = [(o.id, o.box) for o in others if o.id != TABLE]
     with_tops = bodies + [(name, top) for name, box in bodies if (top := top_of(box)) is not None]
-    fingers = fingers_of(ctx.robot_config.gripper, ctx.config.finger_slack_m)
+    fingers = ctx.robot_config.gripper.clearance(ctx.config.finger_slack_m)
     options = grip_options(boxes, with_tops, fingers, floor_z_m=0.0)
     if any(option.ok for option in options):
         return options
@@ -93,7 +77,7 @@ def options_at(ctx: SkillContext, boxes: Sequence[Box], others: Sequence[Obstacl
 
 def check_release(ctx: SkillContext, scene: Scene, held: Held, pose: Pose) -> None:
     """Is there room for the fingers, as they hold the object, when it is put to ``pose``?"""
-    fingers = fingers_of(ctx.robot_config.gripper, ctx.config.finger_slack_m)
+    fingers = ctx.robot_config.gripper.clearance(ctx.config.finger_slack_m)
     bodies = [(o.id, o.box) for o in ctx.obstacles(scene, (held.object.id,)) if o.id != TABLE]
     options = grip_options(boxes_at(held.object, pose), bodies, fingers, floor_z_m=0.0)
     same = [option for option in options if option.key == held.grip]

@@ -31,7 +31,6 @@ from visualization_msgs.msg import MarkerArray
 from jarvis_interfaces.msg import Scene as SceneMsg
 from jarvis_interfaces.srv import GetScene, PlanGrasps
 from jarvis_perception.config import PerceptionConfig
-from jarvis_perception.grasps import fingers_of
 from jarvis_perception.perceiver import BrickPerception
 from jarvis_perception.robot import ArmShape
 from jarvis_perception.ros.camera_topics import CellTopics
@@ -80,7 +79,7 @@ class PerceptionNode(Node):
         model = RobotModel.load(self._cell.robot)
         self._colours = catalogue.colours
         self._eyes = BrickPerception(
-            self._cell, self._config, catalogue, arm=ArmShape(model), fingers=fingers_of(model.config.gripper)
+            self._cell, self._config, catalogue, arm=ArmShape(model), fingers=model.config.gripper.clearance()
         )
         self._looking = threading.Lock()
         self._new = threading.Event()
