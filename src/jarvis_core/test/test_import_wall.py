@@ -104,7 +104,8 @@ def test_nothing_spins_inside_a_node() -> None:
     users = [
         str(p.relative_to(SRC)) for p in modules() if "spin_until_future" in p.read_text(encoding="utf-8")
     ]
-    assert not users
+    # The executor of clients is no node: it spins in a thread of its own.
+    assert users == ["jarvis_core/jarvis_core/ros/spinning.py"]
 
 
 def test_the_engine_knows_no_bricks() -> None:
