@@ -40,6 +40,7 @@ from jarvis_scoring.inputs import read_record
 from jarvis_scoring.protocol import EpisodeScore
 from jarvis_skills.moves import top_down
 from jarvis_skills.ros.goals import door_of
+from jarvis_skills.ros.ros_planning import RosPlanning
 from jarvis_skills.ros.ros_robot import ARM_ACTION, GRIPPER_ACTION, RosRobot
 from jarvis_skills.ros.skill_client import SkillClient
 from jarvis_tasks.store import load_task
@@ -229,6 +230,20 @@ class TestCell(unittest.TestCase):
         outside = self.client.skills.run(PickAndPlaceGoal("b001", top_down((3.0, 0.0, 0.1), 0.0)))
         assert outside.status == Status.PRECONDITION_FAILED
         assert "workspace" in outside.message
+
+    def test_questions_about_grasps_and_reach_are_answered_and_move_nothing(self) -> None:
+        thing = next(o for o in self.client.scene().objects if not o.fixed)
+        before, planning = self.client.states(), RosPlanning(self.client.node)
+        planning.connect()
+        plan = planning.grasps(thing.id, thing.pose)
+        assert plan.status == Status.SUCCEEDED, plan.message
+        assert 0.0 < plan.grasps[0].width_m < 0.08
+        answer = planning.reach(plan.grasps[0].tool.translated((0.0, 0.0, 0.05)))
+        assert answer.status == Status.SUCCEEDED, answer.message
+        assert len(answer.joints_rad) == len(self.client.names)
+        assert planning.reach(top_down((3.0, 0.0, 0.1), 0.0)).status == Status.PRECONDITION_FAILED
+        assert "b001" in planning.grasps("no_such_brick").message
+        assert self.client.states() == before
 
     def test_the_arm_controller_judges_trajectories(self) -> None:
         client = ActionClient(self.client.node, FollowJointTrajectory, ARM_ACTION)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from jarvis_core.motion import Cancellation
 from jarvis_core.skills import Fact, SkillGoal, SkillResult
@@ -51,6 +52,20 @@ class SkillExecutor:
             return self._run(goal)
         finally:
             self._busy.release()
+
+    @contextmanager
+    def between_skills(self) -> Iterator[bool]:
+        """Keeps skills out meanwhile, for questions that move nothing; False where one is running."""
+        idle = self._busy.acquire(blocking=False)
+        try:
+            if idle:
+                # What the last skill left there ended with it.
+                self._context.on_phase = lambda phase: None
+                self._context.cancel = Cancellation()
+            yield idle
+        finally:
+            if idle:
+                self._busy.release()
 
     def _run(self, goal: SkillGoal) -> SkillResult:
         try:

@@ -25,6 +25,7 @@ from jarvis_episode.tools import EpisodeTools, Ledger, OracleTools, run_policy
 from jarvis_robot.config import load_robot_config
 from jarvis_robot.model import RobotModel
 from jarvis_skills.ros.ros_camera import RosCamera
+from jarvis_skills.ros.ros_planning import RosPlanning
 from jarvis_skills.ros.ros_robot import RosRobot
 from jarvis_skills.ros.ros_scene import RosSceneSource
 from jarvis_skills.ros.skill_client import SkillClient
@@ -72,6 +73,7 @@ class AgentNode(Node):
         self._robot = RosRobot(self, robot_config, RobotModel.load(robot_config).tool)
         self._camera = RosCamera(self, cell.top_camera.pose())
         self._skills = SkillClient(self)
+        self._planning = RosPlanning(self)
         self._load = self.create_client(LoadEpisode, "/episode/load")
         self._start = self.create_client(StartEpisode, "/episode/start")
         self._end = self.create_client(EndEpisode, "/episode/end")
@@ -124,6 +126,7 @@ class AgentNode(Node):
         )
         answer = call(self._load, request, LOAD_TIMEOUT_S)
         self._skills.connect()
+        self._planning.connect()
         self._robot.connect()
         call(self._start, StartEpisode.Request(), LOAD_TIMEOUT_S)
         return decode(answer.brief.encode(), TaskBrief, where="/episode/load")
@@ -142,10 +145,10 @@ class AgentNode(Node):
         """The policy's tools: with ground truth for a declared oracle only."""
         if not self.policy.privileged:
             eyes = self._scenes if self._sees != "nothing" else None
-            return EpisodeTools(ledger, brief, self.observe, eyes)
+            return EpisodeTools(ledger, brief, self.observe, eyes, self._planning)
         if not self._targets_there.wait(TARGETS_TIMEOUT_S) or self._targets is None:
             raise TimeoutError("nothing on /evaluator/targets")
-        return OracleTools(ledger, brief, self.observe, self._scenes.scene, self._targets)
+        return OracleTools(ledger, brief, self.observe, self._scenes.scene, self._targets, self._planning)
 
     def observe(self) -> Observation:
         robot = self._robot.state()

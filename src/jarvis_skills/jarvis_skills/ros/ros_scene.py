@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jarvis_core.errors import PerceptionRefusedError
 from jarvis_core.objects import Scene
 from jarvis_core.ros.conversions import scene_from_ros
 from jarvis_core.ros.waiting import require_server, wait_for
@@ -24,7 +25,8 @@ class RosSceneSource:
         require_server(self._client, self._service)
 
     def scene(self) -> Scene:
+        """What lies where now; raises PerceptionRefusedError where nothing can be told from the picture."""
         answer = wait_for(self._client.call_async(GetScene.Request()), ANSWER_TIMEOUT_S, self._service)
         if not answer.success:
-            raise RuntimeError(f"{self._service}: {answer.message}")
+            raise PerceptionRefusedError(answer.message, where=self._service)
         return scene_from_ros(answer.scene)

@@ -1,4 +1,4 @@
-"""The skill node: every skill of the registry as an action ``/skills/NAME``."""
+"""The skill node: every skill of the registry as an action ``/skills/NAME``, and questions as services."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from jarvis_skills.config import SkillsConfig
 from jarvis_skills.executor import SkillExecutor
 from jarvis_skills.registry import SKILLS
 from jarvis_skills.ros.goals import DOORS, action_name
+from jarvis_skills.ros.ros_planning import PlanningServer
 from jarvis_skills.ros.ros_robot import RosRobot
 from jarvis_skills.ros.ros_scene import RosSceneSource
 
@@ -74,6 +75,7 @@ class SkillServer(Node):
             )
             for name, door in DOORS.items()
         ]
+        self._planning = PlanningServer(self, executor, self._skills)
         self.get_logger().info(f"skills: {', '.join(SKILLS)}; scene from {scene_service}; {backend.name}")
 
     def _execute_callback(self, name: str) -> Any:
