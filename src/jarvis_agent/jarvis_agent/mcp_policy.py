@@ -11,11 +11,13 @@ import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import uvicorn
 from jarvis_core.errors import BadInputError, RefusedError
 from jarvis_core.files import read_bytes
+from jarvis_core.manual import TaskBrief
 from jarvis_core.ports import Tools
 from jarvis_episode.tools import EpisodeOverError
 from mcp.server.lowlevel import Server
@@ -23,6 +25,7 @@ from mcp.server.stdio import stdio_server
 
 from jarvis_agent.api.common import AgentFinished
 from jarvis_agent.api.docs import documentation
+from jarvis_agent.api.layer import calls_of
 from jarvis_agent.config import AgentConfig
 from jarvis_agent.mcp_server import Bridge, make_server
 from jarvis_agent.session import Door, Session
@@ -41,8 +44,9 @@ Serve = Callable[[Server[Any], Callable[[], None]], Callable[[], None]]
 class McpPolicy(Door):
     """Serves the calls of one episode. The client runs wherever it likes: it is uncaged, and every record says so.
 
-    To be closed after the episode: the answer to ``finish`` waits until then, since clients end a server as soon as
-    they have what they want, and the record takes a moment to be written.
+    Opened before the cell is built, it answers a client at once, and calls wait for the episode; else it opens with the
+    episode. To be closed after the episode: the answer to ``finish`` waits until then, since clients end a server as
+    soon as they have what they want, and the record takes a moment to be written.
     """
 
     kind = "mcp"
@@ -51,39 +55,48 @@ class McpPolicy(Door):
         super().__init__(name, layer, config=config)
         self._serve = serve
         self._stop: Callable[[], None] = lambda: None
+        self._bridge: Bridge | None = None
         self._finishing: Future[dict[str, Any]] | None = None
 
     def __enter__(self) -> McpPolicy:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close("" if error is None else f"there is no episode: {error}")
 
-    def close(self) -> None:
-        """Answer ``finish``, and serve no more."""
+    def open(self, brief: TaskBrief) -> None:
+        """Serve from now on."""
+        words = documentation(
+            LAYERS[self.layer], max_calls=self.config.max_calls, imports=self.config.imports
+        )
+        bridge = Bridge(calls_of(LAYERS[self.layer]), brief, words)
+        self._bridge = bridge
+        self._stop = self._serve(make_server(bridge), lambda: bridge.requests.put(None))
+
+    def close(self, why: str = "") -> None:
+        """Answer ``finish``, and serve no more; calls that still wait are told why."""
         if self._finishing is not None:
             reason = "the episode is over and recorded"
             self._finishing.set_result({"ok": True, "status": "SUCCEEDED", "reason": reason})
             self._finishing = None
+        if self._bridge is not None:
+            self._bridge.end(why or "the episode is over")
         self._stop()
 
     def run(self, tools: Tools) -> None:
+        if self._bridge is None:
+            self.open(tools.brief())
+        bridge = self._bridge
+        assert bridge is not None
         with self.session(tools) as session:
-            bridge = self._bridge(tools, session)
-            self._stop = self._serve(make_server(bridge), lambda: bridge.requests.put(None))
             try:
                 session.toolbox.begin_round()
                 while self._serve_one(bridge, session):
                     pass
             finally:
-                bridge.over = bridge.over or "the episode is over"
-                _refuse_waiting(bridge)
-
-    def _bridge(self, tools: Tools, session: Session) -> Bridge:
-        words = documentation(
-            LAYERS[self.layer], max_calls=self.config.max_calls, imports=self.config.imports
-        )
-        return Bridge(session.toolbox.calls, tools.brief(), words)
+                bridge.end("the episode is over")
 
     def _serve_one(self, bridge: Bridge, session: Session) -> bool:
         """Make the next call; False when the agent is done."""
@@ -196,14 +209,6 @@ def _tell(address: str, token: str) -> None:
     if not any(f"//{host}:" in address for host in _LOOPBACK):
         lines.append("it can be reached from other machines, and HTTP is not encrypted")
     print("\n".join(lines), file=sys.stderr, flush=True)
-
-
-def _refuse_waiting(bridge: Bridge) -> None:
-    """Calls that came too late are told so, instead of waiting for ever."""
-    while not bridge.requests.empty():
-        request = bridge.requests.get()
-        if request is not None:
-            request[2].set_exception(BadInputError(bridge.over))
 
 
 def _in_thread(run: Callable[[], None], gone: Callable[[], None]) -> threading.Thread:

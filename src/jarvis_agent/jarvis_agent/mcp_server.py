@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import queue
+import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +37,7 @@ class Bridge:
     Attributes:
         calls: what can be called.
         requests: (name, arguments, where the answer goes); None when the client has gone.
-        over: why nothing can be called any more; empty while the episode runs.
+        over: why nothing can be called any more; empty until the episode has ended.
     """
 
     calls: dict[str, Call]
@@ -46,14 +47,25 @@ class Bridge:
         default_factory=queue.Queue
     )
     over: str = ""
+    _ending: threading.Lock = field(default_factory=threading.Lock)
 
     async def ask(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The answer's plain data; raises what the episode's thread raised."""
-        if self.over:
-            raise BadInputError(self.over)
+        """The answer's plain data, as soon as there is an episode; raises what the episode's thread raised."""
         answer: Future[dict[str, Any]] = Future()
-        self.requests.put((name, arguments, answer))
+        with self._ending:
+            if self.over:
+                raise BadInputError(self.over)
+            self.requests.put((name, arguments, answer))
         return await asyncio.wrap_future(answer)
+
+    def end(self, why: str) -> None:
+        """Nothing can be called any more; calls that came too late are told so, instead of waiting for ever."""
+        with self._ending:
+            self.over = self.over or why
+            while not self.requests.empty():
+                request = self.requests.get()
+                if request is not None:
+                    request[2].set_exception(BadInputError(self.over))
 
 
 def make_server(bridge: Bridge) -> Server[Any]:

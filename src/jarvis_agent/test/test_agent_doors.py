@@ -25,6 +25,7 @@ from episode_bench import catalogue, house, play, settings
 from jarvis_agent.cage.isolation import Isolation
 from jarvis_agent.config import AgentConfig
 from jarvis_agent.mcp_policy import McpPolicy, serve_http
+from jarvis_agent.mcp_server import Bridge
 from jarvis_agent.program import Program, ProgramPolicy
 from jarvis_agent.registry import make_policy, policy_names
 from jarvis_agent.repl import ReplPolicy
@@ -33,7 +34,7 @@ from jarvis_agent.template import write_template
 from jarvis_agent.toolbox import Layer
 from jarvis_core.errors import BadInputError, RefusedError
 from jarvis_core.files import read_json
-from jarvis_core.manual import PartCount
+from jarvis_core.manual import PartCount, TaskBrief
 from jarvis_core.ports import Policy
 from jarvis_episode.runner import EpisodeResult, run_episode
 from jarvis_tasks.targets import target_objects
@@ -155,6 +156,20 @@ def test_a_client_of_the_model_context_protocol(tmp_path: Path) -> None:
     assert "recorded" in seen["end"][0].text
 
 
+def test_calls_that_wait_for_an_episode_are_told_that_there_is_none() -> None:
+    bridge = Bridge({}, TaskBrief("none", PAGES, 1, 1.0), "")
+
+    async def drive() -> list[BaseException | dict[str, Any]]:
+        waiting = asyncio.ensure_future(bridge.ask("home", {}))
+        await asyncio.sleep(0)
+        bridge.end("the cell can't be built")
+        return await asyncio.gather(waiting, bridge.ask("home", {}), return_exceptions=True)
+
+    answers = asyncio.run(drive())
+    assert [str(answer) for answer in answers] == ["the cell can't be built"] * 2
+    assert {type(answer) for answer in answers} == {BadInputError}
+
+
 def test_a_policy_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As an installed package declares it."""
     folder = write_template("my_agent", tmp_path)
@@ -257,15 +272,18 @@ assert not true_name.ok and "seen-" in true_name.reason, true_name
 
 
 def test_a_client_over_standard_streams(tmp_path: Path) -> None:
-    """The server is a process of its own, as clients start it; its tools are stand-ins."""
+    """The server is a process of its own, as clients start it; its tools are stand-ins, and late."""
     server = (
-        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1])\n"
+        "import sys, time; from pathlib import Path; sys.path.insert(0, sys.argv[1])\n"
         "from agent_bench import fake_tools\n"
         "from jarvis_agent.mcp_policy import McpPolicy, serve_stdio\n"
         "from jarvis_agent.toolbox import Layer\n"
         "with McpPolicy('stdio', Layer.GENERIC, serve_stdio()) as policy:\n"
-        "    policy.keep_in(Path(sys.argv[2]))\n"
-        "    policy.run(fake_tools())\n"
+        "    tools, own = fake_tools(), Path(sys.argv[2])\n"
+        "    policy.open(tools.brief())\n"
+        "    while not own.exists(): time.sleep(0.02)\n"
+        "    policy.keep_in(own)\n"
+        "    policy.run(tools)\n"
     )
     here, own = str(Path(__file__).parent), str(tmp_path / "agent")
     words = StdioServerParameters(
@@ -274,6 +292,10 @@ def test_a_client_over_standard_streams(tmp_path: Path) -> None:
 
     async def drive() -> list[Any]:
         async with Client(words, read_timeout_seconds=60) as client:
+            # What is known before there is a cell is answered before there is one.
+            assert "cloud" in [tool.name for tool in (await client.list_tools()).tools]
+            assert (await client.read_resource("jarvis://manual/1")).contents
+            Path(own).mkdir()
             image = await client.call_tool("image", {})
             refused = await client.call_tool("fly", {})
             cloud = await client.call_tool("cloud", {"every": 1})

@@ -24,14 +24,17 @@ from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
 from jarvis_core.config import load_default
 from jarvis_core.errors import BadInputError
+from jarvis_core.manual import TaskBrief
+from jarvis_episode.config import EpisodeConfig
 from jarvis_episode.runner import SCENE_SOURCES, EpisodeResult
 from jarvis_scoring.text import table
+from jarvis_tasks.manual import task_brief
 from rich.console import Console
 from rich.table import Table
 
 from jarvis_cli.parser import Commands, add_command
 from jarvis_cli.run import play_policy
-from jarvis_cli.sources import add_library_option
+from jarvis_cli.sources import add_library_option, read_task
 
 EXAMPLES = """
 jarvis agent docs --layer primitives            what an agent is told of its calls
@@ -229,12 +232,16 @@ def mcp(options: argparse.Namespace) -> int:
     config = load_default("agent", AgentConfig)
     if options.http:
         serve = serve_http(
-            options.host or config.mcp.host, options.port or config.mcp.port, options.token_file
+            options.host or config.mcp.host,
+            config.mcp.port if options.port is None else options.port,
+            options.token_file,
         )
     else:
         leave_session()
         serve = serve_stdio()
+    brief = _brief(options.task)
     with McpPolicy(options.name or "mcp", Layer(options.layer), serve, config) as policy:
+        policy.open(brief)
         result = _episode(options, policy, quiet=True)
     _print_results([result], sys.stderr)
     return _status([result])
@@ -280,6 +287,12 @@ def _episode(options: argparse.Namespace, policy: Door, *, quiet: bool = False) 
     )
     write_episode_page(result.folder)
     return result
+
+
+def _brief(folder: Path) -> TaskBrief:
+    """What an agent is told before there is a cell."""
+    task, manual = read_task(folder)
+    return task_brief(task, manual, load_default("episode", EpisodeConfig).budget_s(task.n_required))
 
 
 def _print_results(results: list[EpisodeResult], file: TextIO | None = None) -> None:
