@@ -21,7 +21,7 @@ def run(layout: Layout, ready: Ready, arguments: Sequence[str]) -> int:
     failed = [] if arguments else run_linters(layout, ready)
     pytest = [str(layout.venv_python), "-m", "pytest", "--rootdir", str(layout.root)]
     pytest += ["-c", str(layout.root / "pyproject.toml")]
-    pytest += arguments or ["-n", workers(), "--dist", "loadfile"]
+    pytest += arguments or ["-n", workers(), "--dist", "loadfile", "--durations=25", "--durations-min=5"]
     env = ready.env | {"HYPOTHESIS_STORAGE_DIRECTORY": str(layout.state / "hypothesis")}
     if failed:
         env[LINT_VARIABLE] = ", ".join(failed)
