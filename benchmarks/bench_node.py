@@ -19,6 +19,7 @@ from jarvis_sim.ros.sim_node import SimNode
 from jarvis_sim.world import SimWorld
 from jarvis_tasks.task import Task
 from rclpy.experimental import EventsExecutor
+from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
 from rich.table import Table
 from sensor_msgs.msg import Image, JointState
@@ -29,7 +30,7 @@ TARGET = 5.0
 
 def listen(topics: tuple[str, ...], ready: Event) -> None:
     """Take everything in, until the process is ended."""
-    rclpy.init()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)  # SIGTERM ends it without a word
     node = rclpy.create_node("listener")
     for topic in topics:
         node.create_subscription(Image, topic, lambda message: None, 10)

@@ -72,6 +72,7 @@ class Bricks(PassiveComponent):
         self._fixed = {item.id: item.pose for item in self.baked}
         self._qpos: dict[str, int] = {}
         self._qvel: dict[str, int] = {}
+        self._last: dict[str, tuple[bytes, Pose]] = {}
 
     def set_initial(self, poses: dict[str, Pose]) -> None:
         """Poses of the free bricks after the next reset, ``world``."""
@@ -112,12 +113,18 @@ class Bricks(PassiveComponent):
             self.move(brick, pose)
 
     def pose(self, brick: str) -> Pose:
-        """Present pose of a brick's part frame, ``world``."""
+        """Present pose of a brick's part frame, ``world``; the same object as last time if it has not moved."""
         address = self._qpos.get(brick)
         if address is None:
             return self._fixed[brick]
-        x, y, z, qw, qx, qy, qz = self._engine.data.qpos[address : address + 7]
-        return Pose((x, y, z), (qx, qy, qz, qw))
+        numbers = self._engine.data.qpos[address : address + 7]
+        raw, last = numbers.tobytes(), self._last.get(brick)
+        if last is not None and last[0] == raw:
+            return last[1]
+        x, y, z, qw, qx, qy, qz = numbers.tolist()
+        pose = Pose((x, y, z), (qx, qy, qz, qw))
+        self._last[brick] = (raw, pose)
+        return pose
 
     def move(self, brick: str, pose: Pose) -> None:
         """Put a free brick somewhere, at rest."""

@@ -164,12 +164,11 @@ class SimWorld:
 
     def state(self) -> WorldState:
         """True poses, held flags and connections, those of the baked structure included."""
+        held, bodies, pose = self.arm.held, self._bricks.bodies, self._bricks.pose
         objects = tuple(
-            ObjectState(item.id, self._bricks.pose(item.id), self.is_held(item.id))
-            for item in self._stock.items()
+            ObjectState(item.id, pose(item.id), bodies[item.id] in held) for item in self._stock.items()
         )
-        baked = tuple(pair for pair in self._pairs if pair[0] not in self._free)
-        return WorldState(self.time_s, objects, baked + self._clutch.connections())
+        return WorldState(self.time_s, objects, self._baked_pairs + self._clutch.connections())
 
     def objects(self) -> tuple[RigidObject, ...]:
         """Every brick with its shape, at its present pose: those of the structure first; not those taken away."""
@@ -309,6 +308,7 @@ class SimWorld:
     def _assemble(self, free: frozenset[str]) -> None:
         """Build engine and components; ``free`` bricks of the structure are bodies that the clutch holds."""
         self._free = free
+        self._baked_pairs = tuple(pair for pair in self._pairs if pair[0] not in free)
         self._gripped = frozenset()
         self._bricks = Bricks(
             [item for item in self._stock.scene.values() if item.id not in free],

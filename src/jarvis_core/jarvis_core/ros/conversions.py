@@ -134,14 +134,27 @@ def scene_from_ros(message: SceneMsg) -> Scene:
     return Scene(time_from_ros(message.header.stamp), message.source, objects)
 
 
+def connections_to_ros(connections: tuple[tuple[str, str], ...]) -> list[ConnectionMsg]:
+    return [ConnectionMsg(upper=upper, lower=lower) for upper, lower in connections]
+
+
 def state_to_ros(state: WorldState, sequence: int) -> ObjectStatesMsg:
+    return state_message(
+        state, sequence, [pose_to_ros(o.pose) for o in state.objects], connections_to_ros(state.connections)
+    )
+
+
+def state_message(
+    state: WorldState, sequence: int, poses: list[PoseMsg], connections: list[ConnectionMsg]
+) -> ObjectStatesMsg:
+    """As ``state_to_ros``, of parts that are messages already: making them is most of the work."""
     return ObjectStatesMsg(
         header=header(state.time_s),
         sequence=sequence,
         ids=[o.id for o in state.objects],
-        poses=[pose_to_ros(o.pose) for o in state.objects],
+        poses=poses,
         held=next((o.id for o in state.objects if o.held), ""),
-        connections=[ConnectionMsg(upper=upper, lower=lower) for upper, lower in state.connections],
+        connections=connections,
     )
 
 

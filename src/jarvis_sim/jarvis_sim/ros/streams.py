@@ -8,17 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from geometry_msgs.msg import Point, TransformStamped, Vector3, WrenchStamped
+from geometry_msgs.msg import Pose as PoseMsg
 from jarvis_bricks.colours import ColourTable
 from jarvis_core.cell import CellConfig
-from jarvis_core.objects import ConnectionEvent, RigidObject, WorldState
+from jarvis_core.objects import ConnectionEvent, ObjectState, RigidObject, WorldState
 from jarvis_core.observation import CameraFrame, Wrench
-from jarvis_core.pose import Pose
+from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.ros.conversions import (
     WORLD_FRAME,
+    connections_to_ros,
     event_to_ros,
     header,
     pose_to_ros,
-    state_to_ros,
+    state_message,
     time_to_ros,
 )
 from jarvis_robot.model import RobotModel
@@ -30,6 +32,7 @@ from std_msgs.msg import ColorRGBA, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
+from jarvis_interfaces.msg import Connection as ConnectionMsg
 from jarvis_interfaces.msg import ConnectionEvent as ConnectionEventMsg
 from jarvis_interfaces.msg import ObjectStates
 from jarvis_sim.config import RatesConfig
@@ -88,6 +91,7 @@ class RobotStreams:
         self._wrench = node.create_publisher(WrenchStamped, WRENCH_TOPIC, 10)
         self._tf = node.create_publisher(TFMessage, "/tf", 10)
         self._tf_pacer = Pacer(1.0 / rates.tf_hz)
+        self._links: dict[str, TransformStamped] = {}
         tf_static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
         fixed = (
             transform(0.0, CAMERA_FRAME, cell.top_camera.pose()),
@@ -111,9 +115,20 @@ class RobotStreams:
         )
         self._joints.publish(message)
         if self._tf_pacer.due(time_s):
-            links = self._model.forward(np.array(positions), width_m)
-            transforms = [transform(time_s, name, pose) for name, pose in links.items()]
-            self._tf.publish(TFMessage(transforms=transforms))
+            self._publish_links(time_s, np.array(positions), width_m)
+
+    def _publish_links(self, time_s: float, joints: FloatArray, width_m: float) -> None:
+        """The same messages with other numbers: making them anew would take most of the time."""
+        stamp = header(time_s)
+        for name, pose in self._model.forward(joints, width_m).items():
+            if name not in self._links:
+                self._links[name] = transform(time_s, name, pose)
+                continue
+            message = self._links[name]
+            message.header = stamp
+            to, turn = message.transform.translation, message.transform.rotation
+            to.x, to.y, to.z, turn.x, turn.y, turn.z, turn.w = pose.to_list()
+        self._tf.publish(TFMessage(transforms=list(self._links.values())))
 
     def publish_wrench(self, wrench: Wrench | None) -> None:
         """As a real Panda's broadcaster tells it; nothing from a simulator that has none."""
@@ -133,11 +148,25 @@ class TruthStreams:
         self._events = node.create_publisher(ConnectionEventMsg, "/sim/connection_events", STATES_DEPTH)
         self._state_sequence = 0
         self._published_events = 0
+        self._poses: dict[str, tuple[Pose, PoseMsg]] = {}
+        self._connections: tuple[tuple[tuple[str, str], ...], list[ConnectionMsg]] = ((), [])
         self.pacer = Pacer(1.0 / rates.truth_hz)
 
     def publish_state(self, state: WorldState) -> None:
-        self._states.publish(state_to_ros(state, self._state_sequence))
+        """What has not changed since the last time (nearly all of a structure) keeps its message."""
+        if state.connections != self._connections[0]:
+            self._connections = (state.connections, connections_to_ros(state.connections))
+        poses = [self._pose(thing) for thing in state.objects]
+        self._states.publish(state_message(state, self._state_sequence, poses, self._connections[1]))
         self._state_sequence += 1
+
+    def _pose(self, thing: ObjectState) -> PoseMsg:
+        last = self._poses.get(thing.id)
+        if last is not None and last[0] is thing.pose:
+            return last[1]
+        message = pose_to_ros(thing.pose)
+        self._poses[thing.id] = (thing.pose, message)
+        return message
 
     def publish_events(self, events: Sequence[ConnectionEvent]) -> None:
         """Publish what was not published yet; ``events`` are all since the reset."""
@@ -147,6 +176,7 @@ class TruthStreams:
 
     def reset(self) -> None:
         self._published_events = 0
+        self._poses.clear()
 
 
 class MarkerStream:
@@ -223,6 +253,8 @@ class CameraStream:
 
     def due(self, time_s: float, still: bool) -> bool:
         """Whether to publish now; who comes while time stands still gets a picture at once."""
+        if self.pacer.period_s == float("inf"):
+            return False
         if self._for_somebody:
             listeners = sum(publisher.get_subscription_count() for publisher in self._publishers)
             if listeners > self._listeners:
