@@ -13,7 +13,20 @@ from jarvis_agent.baselines.nudge import Nudge
 from jarvis_agent.baselines.oracle import Oracle
 from jarvis_agent.template import GROUP
 
-POLICIES: dict[str, Callable[[], Policy]] = {"oracle": Oracle, "noop": Noop, "nudge": Nudge}
+
+def _manual_reader() -> Policy:
+    # Drawing and perception take a second to import: only where they are asked for.
+    from jarvis_agent.manual_reader.policy import ManualReaderPolicy
+
+    return ManualReaderPolicy()
+
+
+POLICIES: dict[str, Callable[[], Policy]] = {
+    "oracle": Oracle,
+    "noop": Noop,
+    "nudge": Nudge,
+    "manual_reader": _manual_reader,
+}
 
 
 def policy_names() -> list[str]:

@@ -66,7 +66,9 @@ def test_policies_are_made_by_name(name: str) -> None:
 
 
 def test_an_unknown_policy_is_told_the_names() -> None:
-    with pytest.raises(BadInputError, match="unknown agent 'gpt' - choose one of noop, nudge, oracle"):
+    with pytest.raises(
+        BadInputError, match="unknown agent 'gpt' - choose one of manual_reader, noop, nudge, oracle"
+    ):
         make_policy("gpt")
 
 

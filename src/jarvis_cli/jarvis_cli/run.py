@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from jarvis_agent.registry import make_policy, policy_names
+from jarvis_agent.session import Door
 from jarvis_bench.page import write_episode_page
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
@@ -21,6 +22,7 @@ from jarvis_cli.sources import add_library_option, read_task
 EXAMPLES = """
 jarvis run tasks/house-s02-s04
 jarvis run tasks/house-s02-s04 --agent nudge --seed 7 --out results/nudge
+jarvis run tasks/house-s02-s04 --agent manual_reader
 """
 
 
@@ -42,8 +44,8 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--sees",
         choices=SCENE_SOURCES,
-        default="nothing",
-        help="where an agent that is not privileged learns of bricks' places (default: nothing, pictures only)",
+        help="where an agent that is not privileged learns of bricks' places (default: perceived for manual_reader, "
+        "else nothing, pictures only)",
     )
     add_library_option(parser)
     parser.set_defaults(run=run)
@@ -52,7 +54,9 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     library = LDrawLibrary.find(options.ldraw_library)
     policy, catalogue = make_policy(options.agent), PartCatalogue(library)
-    result = play_policy(options.task, policy, options.seed, options.out, catalogue, sees=options.sees)
+    # Who builds by the calls of a layer sees by camera, as behind every other door.
+    sees = options.sees or ("perceived" if isinstance(policy, Door) else "nothing")
+    result = play_policy(options.task, policy, options.seed, options.out, catalogue, sees=sees)
     page = write_episode_page(result.folder)
     print(table(result.score))
     print(f"{result.record.outcome}: {result.record.outcome_message}")

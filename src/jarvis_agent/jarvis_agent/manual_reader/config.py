@@ -97,9 +97,22 @@ class PartsListSearch(Config, frozen=True):
     digits_unlike: float
 
 
+class Building(Config, frozen=True):
+    """How what was read is built.
+
+    Attributes:
+        rivals: other readings of a brick that are tried where the best one can't be built.
+        least_rival: share of the best reading's gain that such a one has to have.
+    """
+
+    rivals: int
+    least_rival: float
+
+
 class ManualReaderConfig(Config, frozen=True):
     """All settings of the manual reader."""
 
     camera: CameraSearch
     parts_list: PartsListSearch
     search: BrickSearch
+    building: Building

@@ -1,0 +1,237 @@
+"""Builds what was read: bricks in an order in which they can stand, each looked at, each mended at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+from jarvis_bricks.catalogue import PartCatalogue
+from jarvis_core.pose import Pose
+
+from jarvis_agent.manual_reader.config import Building
+from jarvis_agent.manual_reader.order import Job, jobs, ready
+from jarvis_agent.manual_reader.plan import ReadPlan
+
+Answer = Mapping[str, Any]
+
+
+class Calls(Protocol):
+    """The calls of the primitives layer, as every agent has them; answers are plain data."""
+
+    def __call__(self, name: str, **arguments: Any) -> Answer: ...
+
+
+class BuiltBrick(msgspec.Struct, frozen=True):
+    """What became of one brick of the plan.
+
+    Attributes:
+        step: the manual's page.
+        id: of the loose brick that was used; "" if none was touched.
+        state: ``placed``; ``failed``; ``unsupported``, what should carry it is missing; ``absent``, no such brick is
+            seen.
+        reading: 0 for the plan's best reading, 1 for its first alternative ...
+        mended: it took a second try.
+        reason: of a failure, in the words of the last call.
+    """
+
+    step: int
+    part: str
+    colour: int
+    id: str
+    state: str
+    reading: int = 0
+    mended: bool = False
+    reason: str = ""
+
+
+class HandFullError(Exception):
+    """The hand holds a brick that can be put down nowhere: nothing more can be built."""
+
+
+class Builder:
+    """One build by calls.
+
+    Args:
+        call: the calls.
+        plate: pose of frame ``plate`` in ``world``, as the task tells it.
+        note: told what is worth writing down.
+    """
+
+    def __init__(
+        self,
+        call: Calls,
+        plate: Pose,
+        catalogue: PartCatalogue,
+        config: Building,
+        note: Callable[..., None] = lambda *_, **__: None,
+    ) -> None:
+        self._call = call
+        self._plate = plate
+        self._catalogue = catalogue
+        self._config = config
+        self._note = note
+        self._used: set[str] = set()
+        self._done: dict[int, BuiltBrick] = {}
+
+    def build(self, plan: ReadPlan) -> tuple[list[BuiltBrick], str]:
+        """Build step by step; what became of every brick, and a sentence."""
+        steps = jobs(plan, self._catalogue)
+        order: list[Job] = [job for step in steps for job in step]
+        said = ""
+        try:
+            for step, page in zip(steps, plan.steps, strict=True):
+                self._call("next_step")
+                self._step(step)
+                self._note("step", page=page.page, understood=page.understood, doubts=list(page.doubts))
+        except HandFullError as error:
+            said = f"; given up: {error}"
+        self._call("home")
+        found = [self._done.get(id(job)) or _report(job, "failed", "not reached") for job in order]
+        placed = sum(brick.state == "placed" for brick in found)
+        return found, f"{placed} of {len(found)} bricks that were read are placed{said}"
+
+    def _step(self, step: Sequence[Job]) -> None:
+        pending = list(step)
+        while pending:
+            job, brick = self._choose(pending)
+            pending.remove(job)
+            self._done[id(job)] = self._place(job, brick)
+            self._note("brick", **msgspec.to_builtins(self._done[id(job)]))
+        self._check(step)
+
+    def _choose(self, pending: Sequence[Job]) -> tuple[Job, str]:
+        """The next brick to place, and the loose one to take: the first that can be gripped here and put down there."""
+        candidates = list(ready(pending)) or list(pending)
+        for job in candidates:
+            if self._can_stand(job):
+                for brick in self._loose(job):
+                    if self._call("plan_grasp", brick_id=brick, pose=self._world(job, 0))["ok"]:
+                        return job, brick
+        job = candidates[0]
+        return job, next(self._loose(job), "")
+
+    def _can_stand(self, job: Job) -> bool:
+        """Whether something that should carry it is there."""
+        under = [self._done.get(id(other)) for other in job.under]
+        return not under or any(brick is not None and brick.state == "placed" for brick in under)
+
+    def _loose(self, job: Job) -> Iterator[str]:
+        """Loose bricks that look like the one read, nearest to its place first; then those of another colour."""
+        place = job.brick.place
+        goal = self._world(job, 0).position
+        seen = [b for b in self._call("find_brick", part=place.part)["bricks"] if b["id"] not in self._used]
+        seen.sort(
+            key=lambda b: (b["colour"] != place.colour, float(np.linalg.norm(b["pose"][:3] - goal)), b["id"])
+        )
+        exact = [b for b in seen if b["colour"] == place.colour]
+        yield from (b["id"] for b in exact or seen)
+
+    def _world(self, job: Job, reading: int) -> Pose:
+        places = [job.brick.place, *job.brick.alternatives]
+        pose: Pose = self._plate @ places[reading].pose
+        return pose
+
+    def _readings(self, job: Job) -> list[int]:
+        """The best reading, and rivals of the same brick that explain the page nearly as well."""
+        best = job.brick.place
+        least = self._config.least_rival * best.gain_px
+        rivals = [
+            k + 1
+            for k, other in enumerate(job.brick.alternatives)
+            if (other.part, other.colour) == (best.part, best.colour) and other.gain_px >= least
+        ]
+        return [0, *rivals[: self._config.rivals]]
+
+    def _place(self, job: Job, brick: str) -> BuiltBrick:
+        if not self._can_stand(job):
+            return _report(job, "unsupported", "what should carry it is not there")
+        if not brick:
+            return _report(job, "absent", "no such brick is seen")
+        self._used.add(brick)
+        home = self._where(brick)
+        first, *rivals = self._readings(job)
+        answer = self._call("pick_and_place", brick_id=brick, pose=self._world(job, first))
+        if answer["ok"]:
+            return _report(job, "placed", id=brick)
+        # One more try of the same, then the page's other readings.
+        for reading in (first, *rivals):
+            if not _holds(answer):
+                brick, home = self._look_again(job, brick, home)
+            answer = self._again(brick, self._world(job, reading), answer)
+            if answer["ok"]:
+                return _report(job, "placed", id=brick, reading=reading, mended=True)
+        self._put_away(brick, home, answer)
+        return _report(job, "failed", answer["reason"], id=brick)
+
+    def _look_again(self, job: Job, brick: str, home: Pose | None) -> tuple[str, Pose | None]:
+        """With the arm out of the way: the brick that was lost, or another of its kind, and where it lies."""
+        self._call("home")
+        self._used.discard(brick)
+        seen = list(self._loose(job))
+        found = brick if brick in seen or not seen else seen[0]
+        self._used.add(found)
+        return found, self._where(found) or home
+
+    def _again(self, brick: str, pose: Pose, last: Answer) -> Answer:
+        """Place what is in the hand; what is not, is picked anew wherever it lies."""
+        if _holds(last):
+            return self._call("place", pose=pose)
+        return self._call("pick_and_place", brick_id=brick, pose=pose)
+
+    def _where(self, brick: str) -> Pose | None:
+        found = self._call("describe_brick", brick_id=brick)
+        return Pose.from_list(found["brick"]["pose"]) if found["ok"] and found["brick"] else None
+
+    def _put_away(self, brick: str, home: Pose | None, last: Answer) -> None:
+        """Back to where it lay, if it is in the hand; raises HandFullError if it stays there."""
+        if not _holds(last):
+            return
+        answer = self._call("place", pose=home) if home is not None else last
+        if _holds(answer):
+            raise HandFullError(f"{brick} can be put down nowhere ({answer['reason']})")
+
+    def _check(self, step: Sequence[Job]) -> None:
+        """Look at what was placed; what does not stand where it was meant to is taken off and placed once more."""
+        placed = {b.id: job for job in step if (b := self._done[id(job)]).state == "placed"}
+        if not placed:
+            return
+        self._call("home")
+        wrong = [c["id"] for c in self._call("check_step")["placements"] if not c["ok"] and c["id"] in placed]
+        if not wrong:
+            return
+        for name in wrong:
+            self._mend(placed[name], name)
+        self._call("home")
+        again = {c["id"]: c for c in self._call("check_step")["placements"]}
+        for name in wrong:
+            job = placed[name]
+            if not again.get(name, {"ok": False})["ok"] and self._done[id(job)].state == "placed":
+                self._done[id(job)] = _report(job, "failed", "does not stand where it was placed", id=name)
+
+    def _mend(self, job: Job, name: str) -> None:
+        before = self._done[id(job)]
+        if before.mended:
+            return
+        pose = self._world(job, before.reading)
+        taken = self._call("remove", brick_id=name)
+        answer = self._again(name, pose, taken) if taken["ok"] else self._call("press", brick_id=name)
+        state = "placed" if answer["ok"] else "failed"
+        self._done[id(job)] = msgspec.structs.replace(
+            before, state=state, mended=True, reason=answer["reason"]
+        )
+        self._note("mended", id=name, state=state, reason=answer["reason"])
+        if _holds(answer):
+            self._put_away(name, None, answer)
+
+
+def _holds(answer: Answer) -> bool:
+    return bool(answer.get("facts", {}).get("held"))
+
+
+def _report(
+    job: Job, state: str, reason: str = "", *, id: str = "", reading: int = 0, mended: bool = False
+) -> BuiltBrick:
+    place = job.brick.place
+    return BuiltBrick(job.step + 1, place.part, place.colour, id, state, reading, mended, reason)
