@@ -7,9 +7,11 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from jarvis_agent.registry import make_policy
+from jarvis_agent.program import Program
+from jarvis_agent.toolbox import Layer
 from jarvis_bench.page import write_episode_page
 from jarvis_bench.suite_run.attempts import Attempt, append
 from jarvis_bench.suite_run.plan import (
@@ -29,7 +31,7 @@ from jarvis_core.errors import BadInputError
 from jarvis_core.files import write_json
 from jarvis_episode.recording.labels import LABELS_FILE, Labels, write_auto_labels
 from jarvis_episode.recording.scored import score_source
-from jarvis_episode.runner import run_episode
+from jarvis_episode.runner import SCENE_SOURCES, run_episode
 from jarvis_episode.settings import Settings
 from jarvis_render.config import ManualConfig
 from jarvis_tasks.store import TASK_FILE
@@ -43,6 +45,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from jarvis_cli.bench_agents import agent_of, hashes, keep_programs, parse_agents
 from jarvis_cli.bench_report import compare_runs, write_report
 from jarvis_cli.parser import Commands, add_command, positive
 from jarvis_cli.progress import console
@@ -53,6 +56,8 @@ RUN_EXAMPLES = """
 jarvis bench run --suite open-50 --agent oracle --out runs/oracle
 jarvis bench run --suite open-50 --agent noop,nudge --seeds 0-2 --jobs 2 --out runs/baselines
 jarvis bench run --suite open-50 --agent oracle --task house-s02-s04 --out runs/one
+jarvis bench run --suite open-50 --agent manual_reader --style photo --sees perceived --out runs/reader
+jarvis bench run --suite open-50 --agent program.py --layer generic --out runs/generic
 
 The same command again takes a run up where it was stopped."""
 REPORT_EXAMPLES = """
@@ -91,9 +96,20 @@ def add_parser(commands: Commands) -> None:
 def _add_run(actions: Commands) -> None:
     play = add_command(actions, "run", "play every task of a suite", RUN_EXAMPLES)
     play.add_argument("--suite", required=True, help="a shipped suite, or a suite's folder")
-    play.add_argument("--agent", required=True, help="one or more, with commas between")
+    play.add_argument(
+        "--agent", required=True, help="one or more, with commas between; FILE.py: a program, in the cage"
+    )
     play.add_argument("--seeds", default="0", help="like 0-4 (default 0)")
     play.add_argument("--style", default="classic", help="of the manuals (default classic)")
+    play.add_argument(
+        "--layer", choices=[str(x) for x in Layer], default="primitives", help="which calls agents are given"
+    )
+    play.add_argument(
+        "--sees",
+        choices=SCENE_SOURCES,
+        default="perceived",
+        help="where agents that are not privileged learn of bricks' places (default: perceived)",
+    )
     play.add_argument("--task", nargs="+", metavar="ID", help="only these tasks of the suite")
     play.add_argument("--out", type=Path, required=True, metavar="RUN", help="folder of the run")
     play.add_argument(
@@ -111,8 +127,10 @@ def run_suite(options: argparse.Namespace) -> int:
     # A batch system's way of saying Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     library = LDrawLibrary.find(options.ldraw_library)
-    plan = make_plan(options, load_suite(options.suite, library, only=options.task))
+    agents, programs = parse_agents(options.agent, options.layer)
+    plan = make_plan(options, load_suite(options.suite, library, only=options.task), agents, programs)
     resumed = begin(options.out, plan)
+    keep_programs(options.out, programs)
     todo = [episode for episode in plan.episodes() if not is_done(options.out, episode)]
     planned = len(plan.episodes())
     print(f"{'goes on' if resumed else 'begins'}: {planned - len(todo)} of {planned} episodes are there")
@@ -126,19 +144,21 @@ def run_suite(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def make_plan(options: argparse.Namespace, suite: Suite) -> RunPlan:
+def make_plan(
+    options: argparse.Namespace, suite: Suite, agents: tuple[str, ...], programs: Sequence[Program]
+) -> RunPlan:
     """What the command line asks for; every name in it is known."""
-    agents = tuple(name for name in options.agent.split(",") if name)
-    for name in agents:
-        make_policy(name)  # raises for an unknown one
     load_default("manual", ManualConfig).styled(options.style)
     wanted = [task for task in suite.index.tasks if task.id in suite.tasks]
     return RunPlan(
         suite=suite.index.name if options.suite == suite.index.name else str(suite.folder.absolute()),
         suite_hash=suite.index.hash,
         style=options.style,
+        layer=options.layer,
+        sees=options.sees,
         agents=agents,
         seeds=parse_seeds(options.seeds, "--seeds"),
+        programs=hashes(programs),
         tasks=tuple(PlannedTask(t.id, t.stratum, t.n_scene, t.n_act) for t in wanted),
     )
 
@@ -192,11 +212,12 @@ def run_one(options: argparse.Namespace) -> int:
     result = run_episode(
         task,
         manual,
-        make_policy(episode.agent),
+        agent_of(run, plan, episode.agent),
         episode.seed,
         Settings.load(),
         suite.catalogue(task.id, library),
         run / EPISODES_FOLDER,
+        sees=plan.sees,
     )
     write_json(result.folder / LABELS_FILE, Labels(stratum=episode.task.stratum, style=plan.style))
     (scored,) = score_source(result.folder, with_bags=False)

@@ -5,6 +5,7 @@ RUN/
   attempts.jsonl a line for every episode that was tried, appended
   tasks/ID/      task folders with manuals, as they were needed
   episodes/ID/   finished episodes; what is not here was not finished
+  programs/      the agents' programs, as they were when the run began
   logs/ID.log    what an episode's process printed
   index.html     the report
 
@@ -27,6 +28,7 @@ PLAN_FILE = "run.json"
 TASKS_FOLDER = "tasks"
 EPISODES_FOLDER = "episodes"
 LOGS_FOLDER = "logs"
+PROGRAMS_FOLDER = "programs"
 REPORT_FILE = "index.html"
 
 
@@ -58,7 +60,10 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
         suite: name of a shipped suite, or its folder.
         suite_hash: of what was frozen; a run never goes on with another suite.
         style: of the manuals.
+        layer: of the calls that agents are given.
+        sees: where agents that are not privileged learn of bricks' places.
         agents, seeds: every task is played by every agent with every seed.
+        programs: of the agents, those that are programs, with the SHA-256 of their text.
         tasks: in the order of the suite.
     """
 
@@ -66,8 +71,11 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     suite: str
     suite_hash: str
     style: str
+    layer: str = "primitives"
+    sees: str = "nothing"
     agents: tuple[str, ...]
     seeds: tuple[int, ...]
+    programs: dict[str, str] = {}
     tasks: tuple[PlannedTask, ...]
 
     def episodes(self) -> tuple[PlannedEpisode, ...]:
