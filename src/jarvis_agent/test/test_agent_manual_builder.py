@@ -216,6 +216,20 @@ def test_what_does_not_stand_where_it_was_placed_is_taken_off_and_placed_once_mo
     assert (bricks[0].state, bricks[0].mended) == ("placed", True)
 
 
+def test_a_pose_that_looks_the_same_is_taken_where_the_first_can_not_be_reached() -> None:
+    first = PLATE @ place(0, 0).pose
+
+    def fails(name: str, brick: str, pose: Pose) -> dict[str, Any] | None:
+        return {} if pose.is_close(first) else None
+
+    cell = Cell(("a", "3001", RED), fails=fails)
+    bricks, _ = build(cell, plan([read(place(0, 0))]))
+    assert (bricks[0].state, bricks[0].mended) == ("placed", False)
+    turned = cell.standing["a"]
+    assert turned.distance_to(first) < 1e-9
+    assert turned.angle_to(first) == pytest.approx(np.pi)
+
+
 def test_a_brick_that_slipped_away_is_looked_for_and_another_of_its_kind_taken() -> None:
     cell = Cell(("a", "3001", RED), ("b", "3001", RED))
 

@@ -15,6 +15,8 @@ from jarvis_agent.manual_reader.order import Job, jobs, ready
 from jarvis_agent.manual_reader.plan import ReadPlan
 
 Answer = Mapping[str, Any]
+#: Of a quaternion's x and y: a symmetry that turns less than this away from the vertical leaves a brick upright.
+_UPRIGHT = 1e-6
 
 
 class Calls(Protocol):
@@ -95,22 +97,40 @@ class Builder:
     def _step(self, step: Sequence[Job]) -> None:
         pending = list(step)
         while pending:
-            job, brick = self._choose(pending)
+            job, brick, pose = self._choose(pending)
             pending.remove(job)
-            self._done[id(job)] = self._place(job, brick)
+            self._done[id(job)] = self._place(job, brick, pose)
             self._note("brick", **msgspec.to_builtins(self._done[id(job)]))
         self._check(step)
 
-    def _choose(self, pending: Sequence[Job]) -> tuple[Job, str]:
-        """The next brick to place, and the loose one to take: the first that can be gripped here and put down there."""
+    def _choose(self, pending: Sequence[Job]) -> tuple[Job, str, Pose]:
+        """The next brick to place, the loose one to take and the pose to give it: the first that can be gripped where
+        it lies and put down so; else the first there is."""
         candidates = list(ready(pending)) or list(pending)
         for job in candidates:
             if self._can_stand(job):
                 for brick in self._loose(job):
-                    if self._call("plan_grasp", brick_id=brick, pose=self._world(job, 0))["ok"]:
-                        return job, brick
+                    pose = self._grip(job, brick, 0)
+                    if pose is not None:
+                        return job, brick, pose
         job = candidates[0]
-        return job, next(self._loose(job), "")
+        return job, next(self._loose(job), ""), self._world(job, 0)
+
+    def _grip(self, job: Job, brick: str, reading: int) -> Pose | None:
+        """Of the poses that look the same, the first that goes with a grip the brick can be taken by."""
+        poses = self._same(job, reading)
+        return next(
+            (pose for pose in poses if self._call("plan_grasp", brick_id=brick, pose=pose)["ok"]), None
+        )
+
+    def _same(self, job: Job, reading: int) -> list[Pose]:
+        """The brick's poses (``world``) that the part's symmetries can't tell apart, at most so many as configured."""
+        geometry = self._catalogue.geometry(job.brick.place.part)
+        centre, back = Pose(geometry.symmetry_centre), Pose([-c for c in geometry.symmetry_centre])
+        pose = self._world(job, reading)
+        upright = [turn for turn in geometry.symmetries if abs(turn[0]) + abs(turn[1]) < _UPRIGHT]
+        every = -(-len(upright) // self._config.turns)
+        return [pose @ centre @ Pose((0.0, 0.0, 0.0), turn) @ back for turn in upright[::every]] or [pose]
 
     def _can_stand(self, job: Job) -> bool:
         """Whether something that should carry it is there."""
@@ -144,7 +164,7 @@ class Builder:
         ]
         return [0, *rivals[: self._config.rivals]]
 
-    def _place(self, job: Job, brick: str) -> BuiltBrick:
+    def _place(self, job: Job, brick: str, pose: Pose) -> BuiltBrick:
         if not self._can_stand(job):
             return _report(job, "unsupported", "what should carry it is not there")
         if not brick:
@@ -152,14 +172,17 @@ class Builder:
         self._used.add(brick)
         home = self._where(brick)
         first, *rivals = self._readings(job)
-        answer = self._call("pick_and_place", brick_id=brick, pose=self._world(job, first))
+        answer = self._call("pick_and_place", brick_id=brick, pose=pose)
         if answer["ok"]:
             return _report(job, "placed", id=brick)
         # One more try of the same, then the page's other readings.
         for reading in (first, *rivals):
-            if not _holds(answer):
+            if _holds(answer):
+                answer = self._call("place", pose=pose if reading == first else self._world(job, reading))
+            else:
                 brick, home = self._look_again(job, brick, home)
-            answer = self._again(brick, self._world(job, reading), answer)
+                goal = self._grip(job, brick, reading) or self._world(job, reading)
+                answer = self._call("pick_and_place", brick_id=brick, pose=goal)
             if answer["ok"]:
                 return _report(job, "placed", id=brick, reading=reading, mended=True)
         self._put_away(brick, home, answer)
@@ -173,12 +196,6 @@ class Builder:
         found = brick if brick in seen or not seen else seen[0]
         self._used.add(found)
         return found, self._where(found) or home
-
-    def _again(self, brick: str, pose: Pose, last: Answer) -> Answer:
-        """Place what is in the hand; what is not, is picked anew wherever it lies."""
-        if _holds(last):
-            return self._call("place", pose=pose)
-        return self._call("pick_and_place", brick_id=brick, pose=pose)
 
     def _where(self, brick: str) -> Pose | None:
         found = self._call("describe_brick", brick_id=brick)
@@ -216,7 +233,7 @@ class Builder:
             return
         pose = self._world(job, before.reading)
         taken = self._call("remove", brick_id=name)
-        answer = self._again(name, pose, taken) if taken["ok"] else self._call("press", brick_id=name)
+        answer = self._call("place", pose=pose) if _holds(taken) else self._call("press", brick_id=name)
         state = "placed" if answer["ok"] else "failed"
         self._done[id(job)] = msgspec.structs.replace(
             before, state=state, mended=True, reason=answer["reason"]

@@ -103,10 +103,12 @@ class Building(Config, frozen=True):
     Attributes:
         rivals: other readings of a brick that are tried where the best one can't be built.
         least_rival: share of the best reading's gain that such a one has to have.
+        turns: poses of a brick that look the same and are tried where the first can't be reached.
     """
 
     rivals: int
     least_rival: float
+    turns: int
 
 
 class ManualReaderConfig(Config, frozen=True):
