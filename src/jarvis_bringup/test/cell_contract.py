@@ -57,6 +57,8 @@ ACTIONS = {
     "/skills/look": "jarvis_interfaces/action/Look",
     "/skills/press": "jarvis_interfaces/action/Press",
     "/skills/remove": "jarvis_interfaces/action/Remove",
+    "/skills/regrasp": "jarvis_interfaces/action/Regrasp",
+    "/skills/flip": "jarvis_interfaces/action/Flip",
 }
 #: Simulated time over which rates are counted, and for how long messages are waited for.
 SPAN_S, PATIENCE_S = 2.0, 30.0

@@ -92,6 +92,21 @@ class RemoveGoal(msgspec.Struct, frozen=True, tag="remove"):
     object_id: str
 
 
+class RegraspGoal(msgspec.Struct, frozen=True, tag="regrasp"):
+    """Put the held object down on a free spot of the table and take it by other faces.
+
+    Where ``place_pose`` (world) is given: by a grip that works there too.
+    """
+
+    place_pose: Pose | None = None
+
+
+class FlipGoal(msgspec.Struct, frozen=True, tag="flip"):
+    """Stand an object that lies on a side or upside down on its base, turned in the hand by quarter turns."""
+
+    object_id: str
+
+
 SkillGoal = (
     PickGoal
     | PlaceGoal
@@ -103,6 +118,8 @@ SkillGoal = (
     | LookGoal
     | PressGoal
     | RemoveGoal
+    | RegraspGoal
+    | FlipGoal
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from jarvis_bricks.geometry import STUD_PITCH_M
 from jarvis_bricks.grip import GripKey
 from jarvis_core.cell import CellConfig
@@ -12,7 +13,7 @@ from jarvis_core.errors import PerceptionRefusedError
 from jarvis_core.motion import Cancellation
 from jarvis_core.objects import Box, RigidObject, Scene
 from jarvis_core.ports import Robot, SceneSource
-from jarvis_core.pose import Pose
+from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.skills import Fact
 from jarvis_core.status import Status
 from jarvis_motion.backend import MotionBackend, Obstacle
@@ -73,6 +74,11 @@ class SkillContext:
     held: Held | None = None
     on_phase: Callable[[str], None] = lambda phase: None
     cancel: Cancellation = field(default_factory=Cancellation)
+
+    @property
+    def ready(self) -> FloatArray:
+        """(n,) joint positions with the tool pointing down over the middle of the work area."""
+        return np.array(self.robot_config.ready_rad)
 
     def phase(self, name: str) -> None:
         """Announce a phase; stops here if a cancel was requested."""

@@ -36,6 +36,10 @@ class SkillsConfig(Config, frozen=True):
         push_clearance_m: distance of the closed fingers from the object before a push.
         push_height_m: height of the fingertips above what the object lies on while pushing; at the most half
             the object's height.
+        spots: free spots of the table that are tried to put something down; spot_step_m: how far these are apart.
+        flip_leans_rad: how far the hand leans to take what it turns by a quarter; it is put down leaning the rest.
+        flip_gap_m: the leaning fingertips stay this far above the table; flip_contact_m2: a pad must lie on at least
+            so much of the object.
         max_plans: grasp candidates that are planned for, best first, before giving up.
     """
 
@@ -67,4 +71,9 @@ class SkillsConfig(Config, frozen=True):
     settle_s: float
     push_clearance_m: float
     push_height_m: float
+    spots: int
+    spot_step_m: float
+    flip_leans_rad: tuple[float, ...]
+    flip_gap_m: float
+    flip_contact_m2: float
     max_plans: int

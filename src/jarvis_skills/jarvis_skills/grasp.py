@@ -84,8 +84,8 @@ def check_release(ctx: SkillContext, scene: Scene, held: Held, pose: Pose) -> No
     if not any(option.ok for option in same):
         raise StepFailed(
             Status.PLANNING_FAILED,
-            f"gripped as it is, {held.object.id} can't be let go there: {why_not(same)}; put it down elsewhere and "
-            "pick it with this place pose given",
+            f"gripped as it is, {held.object.id} can't be let go there: {why_not(same)}; regrasp it "
+            "with this place pose given",
         )
 
 

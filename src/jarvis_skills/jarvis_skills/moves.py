@@ -9,6 +9,7 @@ from jarvis_core.motion import GripperOutcome, JointTrajectory
 from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.status import Status
 from jarvis_motion.backend import Plan
+from scipy.spatial.transform import Rotation
 
 from jarvis_skills.cell_context import SkillContext, StepFailed
 
@@ -19,6 +20,17 @@ def top_down(position: Sequence[float] | FloatArray, closing_yaw_rad: float) -> 
     y_axis = np.array([c, s, 0.0])
     z_axis = np.array([0.0, 0.0, -1.0])
     return Pose.from_rotation(position, np.column_stack([np.cross(y_axis, z_axis), y_axis, z_axis]))
+
+
+def levelled(pose: Pose) -> Pose:
+    """The pose, turned by as little as it takes for the axis that is nearest to the vertical to be vertical."""
+    rotation = pose.rotation
+    axis = int(np.argmax(np.abs(rotation[2])))
+    upright = rotation[:, axis] * np.sign(rotation[2, axis])
+    tilt = np.cross(upright, (0.0, 0.0, 1.0))
+    sine = float(np.linalg.norm(tilt))
+    turn = Rotation.from_rotvec(tilt * (np.arcsin(min(sine, 1.0)) / sine if sine > 0.0 else 0.0))
+    return Pose.from_rotation(pose.position, turn.as_matrix() @ rotation)
 
 
 def joints(ctx: SkillContext) -> FloatArray:

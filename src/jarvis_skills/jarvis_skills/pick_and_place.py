@@ -6,8 +6,9 @@ from jarvis_core.skills import Fact, PickAndPlaceGoal, PickGoal, PlaceGoal
 
 from jarvis_skills.cell_context import SkillContext
 from jarvis_skills.moves import check_workspace
-from jarvis_skills.pick import check_pick, pick
+from jarvis_skills.pick import pick
 from jarvis_skills.place import check_place, place
+from jarvis_skills.take import check_pick
 
 
 def pick_and_place(ctx: SkillContext, goal: PickAndPlaceGoal) -> dict[str, Fact]:

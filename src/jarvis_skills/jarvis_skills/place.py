@@ -28,19 +28,31 @@ def place(ctx: SkillContext, goal: PlaceGoal) -> dict[str, Fact]:
     near = check_place(ctx, scene, held.object, goal.pose)
     check_release(ctx, scene, held, goal.pose)
     clear_off(ctx, scene)
+    width, pressed = put_down(ctx, scene, goal.pose, near)
+    ctx.phase("verify")
+    return verify(ctx, held.object.id, goal.pose, width) | pressed.facts()
+
+
+def put_down(ctx: SkillContext, scene: Scene, pose: Pose, near: tuple[str, ...]) -> tuple[float, Pressed]:
+    """Bring the held object to ``pose``, let it go and come to rest above it; returns the pads' distance and the press.
+
+    Args:
+        near: ids of the bodies that will be touched there (``check_place``).
+    """
+    held = require_held(ctx, scene)
     measure_in_hand(ctx)
     ctx.update_world(scene)
     ctx.phase("transfer")
-    above = tool_at(ctx, goal.pose).translated((0.0, 0.0, ctx.config.approach_height_m))
+    above = tool_at(ctx, pose).translated((0.0, 0.0, ctx.config.approach_height_m))
     go_to_pose(ctx, above, "transfer")
     # What happened on the way is seen before the last stretch.
     measure_in_hand(ctx)
     ctx.phase("descend")
     contacts = (*near, TABLE, PLATE)
-    ready = tool_at(ctx, goal.pose).translated((0.0, 0.0, ctx.config.seat_gap_m))
+    ready = tool_at(ctx, pose).translated((0.0, 0.0, ctx.config.seat_gap_m))
     descend(ctx, ready, "descend", allow_contact=contacts)
     ctx.phase("press")
-    pressed = press_on(ctx, scene, goal.pose, contacts)
+    pressed = press_on(ctx, scene, pose, contacts)
     # Fingertips that pressed on the ground because the object is gone must not let go of nothing.
     require_grip(ctx, held)
     ctx.phase("release")
@@ -49,8 +61,7 @@ def place(ctx: SkillContext, goal: PlaceGoal) -> dict[str, Fact]:
     ctx.update_world(scene, leave_out=(held.object.id,))
     rise(ctx, ctx.config.lift_height_m, "retreat", allow_contact=contacts)
     ctx.robot.wait(ctx.config.settle_s)
-    ctx.phase("verify")
-    return verify(ctx, held.object.id, goal.pose, width) | pressed.facts()
+    return width, pressed
 
 
 def press_on(ctx: SkillContext, scene: Scene, pose: Pose, contacts: tuple[str, ...]) -> Pressed:

@@ -9,7 +9,7 @@ from jarvis_core.status import Status
 from jarvis_skills.cell_context import SkillContext, StepFailed
 from jarvis_skills.grasp import find_grasps
 from jarvis_skills.moves import check_workspace, joints
-from jarvis_skills.pick import check_pick
+from jarvis_skills.take import check_pick
 
 
 class SkillPlanning:

@@ -13,9 +13,9 @@ from jarvis_skills.cell_context import SkillContext, StepFailed
 from jarvis_skills.clearing import clear_off
 from jarvis_skills.grasp import TOP_CLEARANCE_M
 from jarvis_skills.moves import check_workspace, joints, plan_descent, planned, rise, run_plan, top_down
-from jarvis_skills.pick import check_pick
 from jarvis_skills.pressing import force_limit_n, press, studs_below
 from jarvis_skills.push import close_empty
+from jarvis_skills.take import check_pick
 
 
 def press_down(ctx: SkillContext, goal: PressGoal) -> dict[str, Fact]:

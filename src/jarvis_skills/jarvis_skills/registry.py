@@ -8,6 +8,7 @@ from typing import Any
 
 from jarvis_core.skills import (
     Fact,
+    FlipGoal,
     GripGoal,
     HomeGoal,
     LookGoal,
@@ -17,6 +18,7 @@ from jarvis_core.skills import (
     PlaceGoal,
     PressGoal,
     PushGoal,
+    RegraspGoal,
     RemoveGoal,
     SkillGoal,
     skill_name,
@@ -24,6 +26,7 @@ from jarvis_core.skills import (
 from jarvis_core.status import Status
 
 from jarvis_skills.cell_context import SkillContext
+from jarvis_skills.flip import flip
 from jarvis_skills.grip import grip
 from jarvis_skills.look import look
 from jarvis_skills.move_to import home, move_to
@@ -32,6 +35,7 @@ from jarvis_skills.pick_and_place import pick_and_place
 from jarvis_skills.place import place
 from jarvis_skills.press_down import press_down
 from jarvis_skills.push import push
+from jarvis_skills.regrasp import regrasp
 from jarvis_skills.remove import remove
 
 #: Ways any skill can end that moves the arm.
@@ -76,7 +80,7 @@ _SKILLS = (
         pick,
         ("the hand is empty", "the object is in the scene, not fixed and uncovered"),
         VERIFIED_EXITS,
-        ("object_id", "gripper_width_m", "held", "offset_in_hand_m"),
+        ("object_id", "gripper_width_m", "held", "offset_in_hand_m", "attempts", "missed"),
     ),
     Skill(
         PlaceGoal,
@@ -97,6 +101,8 @@ _SKILLS = (
         (
             "object_id",
             "offset_in_hand_m",
+            "attempts",
+            "missed",
             "error_m",
             "error_rad",
             "gripper_width_m",
@@ -149,6 +155,24 @@ _SKILLS = (
         ),
         VERIFIED_EXITS,
         ("object_id", "tilted", "held"),
+    ),
+    Skill(
+        RegraspGoal,
+        regrasp,
+        ("the hand holds an object", "the place pose, where given, is in the workspace, free and supported"),
+        VERIFIED_EXITS,
+        ("object_id", "gripper_width_m", "held", "offset_in_hand_m", "attempts", "missed", "put_down"),
+    ),
+    Skill(
+        FlipGoal,
+        flip,
+        (
+            "the hand is empty",
+            "the object is in the scene, not fixed and uncovered",
+            "it lies on a side or upside down",
+        ),
+        VERIFIED_EXITS,
+        ("object_id", "turns", "error_rad", "pose", "held"),
     ),
 )
 

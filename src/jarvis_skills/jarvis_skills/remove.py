@@ -14,7 +14,7 @@ from jarvis_skills.clearing import clear_off
 from jarvis_skills.grasp import find_grasps, touching
 from jarvis_skills.holding import detach, measure_in_hand
 from jarvis_skills.moves import go_straight, joints, open_fingers, planned, rise
-from jarvis_skills.pick import approach, check_pick, close
+from jarvis_skills.take import approach, check_pick, close
 
 #: What holds on pulls down when the hand pulls up.
 _DOWN = (0.0, 0.0, -1.0)

@@ -9,6 +9,7 @@ Seen from above, x up, y to the left (positions in metres on the table, in studs
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +33,7 @@ from jarvis_sim.world import SimWorld
 from jarvis_skills.cell_context import SkillContext
 from jarvis_skills.config import SkillsConfig
 from jarvis_skills.executor import SkillExecutor
+from jarvis_skills.grasp import bottom_z, boxes_at
 from jarvis_skills.registry import skill_of
 from jarvis_tasks.task import TASK_SCHEMA, PlacedBrick, Task
 
@@ -48,6 +50,11 @@ LOOSE = {
 def brick(name: str, part: str, x: float, y: float, z: float) -> PlacedBrick:
     """In frame ``plate``: x, y in studs, z of the part frame in metres."""
     return PlacedBrick(name, part, 4, Pose((0.008 * x, 0.008 * y, z)), 0, "plate", ("plate",))
+
+
+#: Of a brick whose long side lies on the table.
+ON_ITS_SIDE = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
+UPSIDE_DOWN = (1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass
@@ -120,6 +127,13 @@ class Bench:
             assert word in result.message
         assert self.world.snapshot() == before
         return result
+
+
+def lay(bench: Bench, name: str, lying: Pose, at: tuple[float, float] = (0.42, -0.12)) -> None:
+    """Lay a brick on the table, turned as ``lying`` is, and let it come to rest."""
+    bottom = bottom_z(boxes_at(bench.find(name), Pose((0.0, 0.0, 0.0), lying.quaternion)))
+    bench.world.move(name, Pose((*at, 1e-4 - bottom), lying.quaternion))
+    bench.world.advance(0.2)
 
 
 def make_bench() -> Bench:

@@ -8,6 +8,7 @@ import pytest
 from jarvis_core.motion import GripperOutcome, MotionOutcome
 from jarvis_core.pose import Pose
 from jarvis_core.skills import (
+    FlipGoal,
     GripGoal,
     HomeGoal,
     LookGoal,
@@ -17,13 +18,14 @@ from jarvis_core.skills import (
     PlaceGoal,
     PressGoal,
     PushGoal,
+    RegraspGoal,
     RemoveGoal,
     SkillGoal,
     skill_name,
 )
 from jarvis_core.status import Status
 from jarvis_skills.registry import SKILLS, skill_of
-from skill_bench import Bench
+from skill_bench import ON_ITS_SIDE, Bench, lay
 
 GOALS: list[SkillGoal] = [
     PickGoal("a"),
@@ -36,6 +38,8 @@ GOALS: list[SkillGoal] = [
     LookGoal(),
     PressGoal("b"),
     RemoveGoal("a"),
+    RegraspGoal(),
+    FlipGoal("a"),
 ]
 
 
@@ -61,7 +65,9 @@ def test_what_the_arm_reports_comes_out_of_every_skill(
     bench: Bench, goal: SkillGoal, status: Status, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every other exit is met by the tests of the skills, where Bench checks it against this table."""
-    if isinstance(goal, PlaceGoal):
+    if isinstance(goal, FlipGoal):
+        lay(bench, "a", Pose((0.0, 0.0, 0.0), ON_ITS_SIDE))
+    if isinstance(goal, PlaceGoal | RegraspGoal):
         assert bench.run(PickGoal("a")).ok
     monkeypatch.setattr(bench.robot, "follow", lambda *_, **__: MotionOutcome(status, "the driver's reason"))
     result = bench.run(goal)

@@ -8,6 +8,7 @@ from typing import Any
 
 from jarvis_core.ros.conversions import world_pose_from_ros, world_pose_to_ros
 from jarvis_core.skills import (
+    FlipGoal,
     GripGoal,
     HomeGoal,
     LookGoal,
@@ -17,12 +18,14 @@ from jarvis_core.skills import (
     PlaceGoal,
     PressGoal,
     PushGoal,
+    RegraspGoal,
     RemoveGoal,
     SkillGoal,
     skill_name,
 )
 
 from jarvis_interfaces.action import (
+    Flip,
     Grip,
     Home,
     Look,
@@ -32,6 +35,7 @@ from jarvis_interfaces.action import (
     Place,
     Press,
     Push,
+    Regrasp,
     Remove,
 )
 
@@ -46,6 +50,19 @@ def pick_to_ros(goal: PickGoal) -> Pick.Goal:
 def pick_from_ros(message: Pick.Goal) -> PickGoal:
     pose = world_pose_from_ros(message.place_pose, "place_pose") if message.has_place_pose else None
     return PickGoal(message.object_id, pose)
+
+
+def regrasp_to_ros(goal: RegraspGoal) -> Regrasp.Goal:
+    message = Regrasp.Goal(has_place_pose=goal.place_pose is not None)
+    if goal.place_pose is not None:
+        message.place_pose = world_pose_to_ros(goal.place_pose)
+    return message
+
+
+def regrasp_from_ros(message: Regrasp.Goal) -> RegraspGoal:
+    return RegraspGoal(
+        world_pose_from_ros(message.place_pose, "place_pose") if message.has_place_pose else None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +108,8 @@ DOORS: dict[str, ActionDoor] = {
     "remove": ActionDoor(
         Remove, lambda g: Remove.Goal(object_id=g.object_id), lambda m: RemoveGoal(m.object_id)
     ),
+    "regrasp": ActionDoor(Regrasp, regrasp_to_ros, regrasp_from_ros),
+    "flip": ActionDoor(Flip, lambda g: Flip.Goal(object_id=g.object_id), lambda m: FlipGoal(m.object_id)),
 }
 
 
