@@ -145,6 +145,20 @@ def test_reads_single_bricks_pairs_and_stacks(
     assert all(0.3 < b.confidence <= 1.0 for step in plan.steps for b in step.bricks)
 
 
+def test_a_brick_that_the_next_one_hides_is_read_too(
+    catalogue: PartCatalogue, config: ManualReaderConfig
+) -> None:
+    """Of a brick under the middle of a plate little more than a corner shows."""
+    step = [brick("3003", BLUE, -3, 0, 3), brick("3031", RED, -3, 0, 4)]
+    manual = render_manual(
+        [[], step], PLATE, catalogue, catalogue.colours, load_default("manual", ManualConfig)
+    )
+    plan = read(manual, catalogue, config, structure=[])
+    want = {(b.part, b.colour, tuple(np.round(b.pose.position * 1e4).tolist())) for b in step}
+    assert placed(plan) == [want]
+    assert plan.understood
+
+
 def test_reads_without_the_words(short: Manual, catalogue: PartCatalogue, config: ManualReaderConfig) -> None:
     camera = msgspec.structs.replace(config.camera, words=False)
     plan = read(short, catalogue, msgspec.structs.replace(config, camera=camera))

@@ -156,6 +156,9 @@ class Builder:
     def _readings(self, job: Job) -> list[int]:
         """The best reading, and rivals of the same brick that explain the page nearly as well."""
         best = job.brick.place
+        if best.gain_px <= 0.0:
+            # What shows next to nothing of itself is there for what stands on it: its rivals say nothing.
+            return [0]
         least = self._config.least_rival * best.gain_px
         rivals = [
             k + 1

@@ -39,6 +39,11 @@ class Footprint:
     studded: npt.NDArray[np.bool_]
     openings: IntArray
 
+    @property
+    def height(self) -> int:
+        """Plates from its lowest to its highest."""
+        return int(self.tops.max() - self.bottoms.min())
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -55,6 +60,11 @@ class Places:
     cells: IntArray
     levels: IntArray
     positions: FloatArray
+
+    def raised(self, plates: int) -> Places:
+        """The same, so many plates further up: on something that is not there yet."""
+        up = np.array([0.0, 0.0, plates * PLATE_HEIGHT_M])
+        return Places(self.cells, self.levels + plates, self.positions + up)
 
 
 @dataclass(frozen=True, slots=True)

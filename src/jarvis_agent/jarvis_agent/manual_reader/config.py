@@ -58,7 +58,8 @@ class BrickSearch(Config, frozen=True):
         alternatives: other readings kept for every brick.
         blank_cost: 0 to 1, how wrong each pixel is without new bricks where no earlier page is seen from the same side.
         accent_px: reach of the outline around new bricks.
-        least_explained: share of the changed pixels below which a step counts as not understood.
+        least_explained: share of the changed pixels below which a step counts as not understood; the same with a brick
+            that is there for what stands on it alone.
     """
 
     edge_px: float
@@ -74,6 +75,7 @@ class BrickSearch(Config, frozen=True):
     blank_cost: float
     accent_px: float
     least_explained: float
+    least_explained_hidden: float
 
 
 class PartsListSearch(Config, frozen=True):

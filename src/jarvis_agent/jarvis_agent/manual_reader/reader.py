@@ -24,10 +24,11 @@ from jarvis_render.view import OrthoView
 from jarvis_agent.manual_reader.changes import accent_band, drawing_only, estimate_fade, unexplained
 from jarvis_agent.manual_reader.columns import Columns, FootprintBook
 from jarvis_agent.manual_reader.config import ManualReaderConfig
+from jarvis_agent.manual_reader.hypotheses import Candidate, Kind, Reading
 from jarvis_agent.manual_reader.page_camera import PageCamera, estimate_camera
 from jarvis_agent.manual_reader.parts_list import PartsListReader
 from jarvis_agent.manual_reader.plan import ReadBrick, ReadPlace, ReadPlan, ReadStep
-from jarvis_agent.manual_reader.search import Candidate, Kind, PageSearch, Reading
+from jarvis_agent.manual_reader.search import PageSearch
 from jarvis_agent.manual_reader.sprites import SpriteMaker
 from jarvis_agent.manual_reader.words import cameras_in_words
 
@@ -169,8 +170,12 @@ class ManualReader:
         left = listed or loose
         maker = tools.maker(camera)
         start = Reading(task.columns, cost, maker.depth(task.columns), left)
-        reading = PageSearch(page, start, maker, self._footprints, search).read(sum(left.values()))
+        reading = PageSearch(page, start, maker, self._footprints, search).read(
+            sum(left.values()), hidden=bool(listed)
+        )
         explained = _explained(start, reading, accent_band(_covered(reading), search))
+        hidden = any(brick.gain <= 0 for brick in reading.bricks)
+        least = search.least_explained_hidden if hidden else search.least_explained
         missing = {kind: count for kind, count in reading.left.items() if count and listed}
         doubts += [
             f"{count} of {part} in colour {colour} in its parts list not found"
@@ -178,14 +183,14 @@ class ManualReader:
         ]
         if not reading.bricks:
             doubts.append("no brick that may rest there explains what has changed")
-        elif explained < search.least_explained:
+        elif explained < least:
             doubts.append(f"only {explained:.0%} of what has changed is explained")
         placed = Counter(brick.kind for brick in reading.bricks)
         after = {kind: count - placed[kind] for kind, count in task.left.items()}
         if task.index == len(tools.pages) - 1 and any(after.values()):
             doubts.append(f"{sum(after.values())} of the loose bricks were found on no page")
         bricks = tuple(_read_brick(c, o) for c, o in zip(reading.bricks, reading.others, strict=True))
-        understood = bool(bricks) and explained >= search.least_explained and seen_before and not missing
+        understood = bool(bricks) and explained >= least and seen_before and not missing
         return ReadStep(number, bricks, explained, understood, tuple(doubts)), reading.columns, after
 
     def _cameras(self, pages: Sequence[Image], axes: str) -> tuple[list[PageCamera | None], tuple[str, ...]]:

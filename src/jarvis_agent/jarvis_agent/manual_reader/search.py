@@ -2,110 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
-import cv2
 import numpy as np
 import numpy.typing as npt
-from jarvis_core.pose import Pose
 from jarvis_render.view import project
 
-from jarvis_agent.manual_reader.columns import Columns, Footprint, FootprintBook, Place, Places
+from jarvis_agent.manual_reader.columns import Footprint, FootprintBook, Place, Places
 from jarvis_agent.manual_reader.config import BrickSearch
+from jarvis_agent.manual_reader.hypotheses import Candidate, Changes, Float32, Kind, Laid, Reading
 from jarvis_agent.manual_reader.sprites import Sprite, SpriteMaker, neighbours
 
-Float32 = npt.NDArray[np.float32]
-Kind = tuple[str, int]
 #: What lies so little behind something else touches it and counts as seen.
 _IN_FRONT_M = 2e-4
 #: Of the channels.
 _MEAN = np.full(3, 1 / 3, dtype=np.float32)
 #: A pixel that earlier pages explain so well shows nothing new.
 _OLD = 0.3
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A brick somewhere, and what it does for the page.
-
-    Attributes:
-        position: of the part's origin on the plate, metres.
-        gain: pixels it explains better, less those it explains worse.
-        shown: pixels of it that can be seen.
-        wrong: of them, those that contradict the page.
-    """
-
-    kind: Kind
-    footprint: Footprint
-    place: Place
-    position: tuple[float, ...]
-    gain: float
-    shown: int
-    wrong: float
-
-    @property
-    def pose(self) -> Pose:
-        """Of the part frame in frame ``plate``."""
-        turn = self.footprint.yaw * np.pi / 4
-        x, y, z = self.position
-        return Pose((x, y, z), (0.0, 0.0, float(np.sin(turn)), float(np.cos(turn))))
-
-
-@dataclass(frozen=True, slots=True)
-class _Changes:
-    """Sums of a page's cost over rectangles: (height + 1, width + 1) of all pixels above and to the left."""
-
-    sums: npt.NDArray[np.float64]
-
-    @classmethod
-    def of(cls, cost: Float32) -> _Changes:
-        return cls(cv2.integral(cost).astype(np.float64))
-
-    def worth(self, corners: npt.NDArray[np.int64], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """(n,) cost within rectangles of (height, width) at (n, 2) left and top; 0 for those that leave the page."""
-        height, width = self.sums.shape[0] - 1, self.sums.shape[1] - 1
-        left, top = corners.T
-        right, bottom = left + shape[1], top + shape[0]
-        inside = (left >= 0) & (top >= 0) & (right <= width) & (bottom <= height)
-        left, right = np.clip(left, 0, width), np.clip(right, 0, width)
-        top, bottom = np.clip(top, 0, height), np.clip(bottom, 0, height)
-        total = (
-            self.sums[bottom, right] - self.sums[top, right] - self.sums[bottom, left] + self.sums[top, left]
-        )
-        return np.where(inside, total, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Some bricks put down: what stands then, the page's cost pixel by pixel, and what is nearest to the camera."""
-
-    columns: Columns
-    cost: Float32
-    depth: Float32
-    left: Mapping[Kind, int]
-    bricks: tuple[Candidate, ...] = ()
-    others: tuple[tuple[Candidate, ...], ...] = ()
-    covered: npt.NDArray[np.bool_] | None = None
-
-    @property
-    def gain(self) -> float:
-        return sum(brick.gain for brick in self.bricks)
-
-    @property
-    def wrong_share(self) -> float:
-        """Of the pixels shown, how many contradict the page."""
-        return sum(b.wrong for b in self.bricks) / max(1, sum(b.shown for b in self.bricks))
-
-
-@dataclass(frozen=True, slots=True)
-class _Laid:
-    """A sprite on the page: the rectangle it takes, and how badly each of its pixels agrees, 0 to 1."""
-
-    area: tuple[slice, slice]
-    sprite: Sprite
-    mismatch: Float32
 
 
 class PageSearch:
@@ -127,10 +42,24 @@ class PageSearch:
         self._search = search
         self._unit = page.shape[1] / 512.0
         self._start = start.cost
-        self._known: dict[tuple[Kind, int, int, int], _Laid | None] = {}
+        self._known: dict[tuple[Kind, int, int, int], Laid | None] = {}
 
-    def read(self, most: int) -> Reading:
-        """The reading that explains the page best, of at most ``most`` bricks."""
+    def read(self, most: int, *, hidden: bool = False) -> Reading:
+        """The reading that explains the page best, of at most ``most`` bricks.
+
+        Args:
+            hidden: if fewer are found, look also for bricks of which the next one leaves little to see.
+        """
+        best = self._followed(most, hidden=False)
+        if not hidden or len(best.bricks) == most:
+            return best
+        return max(best, self._followed(most, hidden=True), key=self._worth)
+
+    def _worth(self, reading: Reading) -> float:
+        found_px: float = self._search.missing_px * self._unit**2 * len(reading.bricks)
+        return reading.gain + found_px
+
+    def _followed(self, most: int, *, hidden: bool) -> Reading:
         beam, finished = [self._first], [self._first]
         for _ in range(most):
             grown: dict[tuple[object, ...], Reading] = {}
@@ -139,7 +68,10 @@ class PageSearch:
                 for candidate in self._best(found):
                     after = self._with(reading, candidate, self._rivals(candidate, found))
                     grown.setdefault(_content(after), after)
-                for after in self._stacked(reading, found):
+                pairs = self._stacked(reading, found)
+                if hidden:
+                    pairs += self._half_hidden(reading, found)
+                for after in pairs:
                     grown.setdefault(_content(after), after)
             if not grown:
                 break
@@ -148,8 +80,7 @@ class PageSearch:
             beam = _first(self._search.beam, clean, ranked)
             finished.append(ranked[0])
             finished += beam
-        missing = self._search.missing_px * self._unit**2
-        return max(finished, key=lambda r: r.gain + missing * len(r.bricks))
+        return max(finished, key=self._worth)
 
     def _best(self, found: Sequence[Candidate]) -> list[Candidate]:
         """The next bricks worth following up, of all candidates, the one that explains most first.
@@ -186,18 +117,54 @@ class PageSearch:
             readings.append(self._with(base, upper, ()))
         return readings
 
-    def candidates(self, reading: Reading, lower: Candidate | None = None) -> list[Candidate]:
+    def _half_hidden(self, reading: Reading, found: Sequence[Candidate]) -> list[Reading]:
+        """Pairs again, from above: what explains the page in mid-air, and what may stand right under it."""
+        kinds = [kind for kind, count in reading.left.items() if count]
+        heights = {f.height for kind in kinds for f in self._footprints.of(kind[0])}
+        raised = [c for height in heights for c in self.candidates(reading, raised=height)]
+        pairs: list[Reading] = []
+        for upper in self._best(sorted(raised, key=lambda c: -c.gain)):
+            for lower in found:
+                if lower.top != upper.bottom or not _meets(lower, upper):
+                    continue
+                if lower.kind == upper.kind and reading.left[upper.kind] < 2:
+                    continue
+                base = self._with(reading, lower, self._rivals(lower, found))
+                stands = self._at(base, upper)
+                if stands is not None:
+                    pairs.append(self._with(base, stands, ()))
+        return sorted(pairs, key=lambda r: -r.gain)[: self._search.beam]
+
+    def _at(self, reading: Reading, candidate: Candidate) -> Candidate | None:
+        """The same brick at the same place, judged with what stands now; None: it does not rest there."""
+        places = reading.columns.places(candidate.footprint)
+        cell, level = candidate.place.cell, candidate.place.level
+        if not ((places.cells == cell).all(axis=1) & (places.levels == level)).any():
+            return None
+        pixel = project(self._maker.view, candidate.position)[0]
+        half = np.floor(pixel * 2).astype(np.int64).tolist()
+        laid = self._laid(candidate.kind, candidate.footprint.yaw, half)
+        depth = float(np.asarray(candidate.position) @ self._maker.view.axes[2])
+        judged = None if laid is None else self._judge(reading, laid, depth)
+        return (
+            None if judged is None else replace(candidate, gain=judged[0], shown=judged[1], wrong=judged[2])
+        )
+
+    def candidates(
+        self, reading: Reading, lower: Candidate | None = None, raised: int = 0
+    ) -> list[Candidate]:
         """Every loose kind at every place where it may rest and where the page has changed.
 
         Args:
             lower: only what rests on this brick.
+            raised: so many plates above where it may rest.
         """
-        changes = _Changes.of(reading.cost)
+        changes = Changes.of(reading.cost)
         found: list[Candidate] = []
         for kind, count in reading.left.items():
             if count > 0:
                 for footprint in self._footprints.of(kind[0]):
-                    found += self._of(reading, kind, footprint, changes, lower)
+                    found += self._of(reading, kind, footprint, changes, lower, raised)
         return found
 
     def _of(
@@ -205,10 +172,11 @@ class PageSearch:
         reading: Reading,
         kind: Kind,
         footprint: Footprint,
-        changes: _Changes,
+        changes: Changes,
         lower: Candidate | None,
+        raised: int,
     ) -> list[Candidate]:
-        places = reading.columns.places(footprint)
+        places = reading.columns.places(footprint).raised(raised)
         model = self._maker.sprite(*kind, footprint.yaw, np.zeros(2))
         if len(places.cells) == 0 or model is None:
             return []
@@ -230,7 +198,7 @@ class PageSearch:
                 found.append(Candidate(kind, footprint, place, position, *judged))
         return found
 
-    def _laid(self, kind: Kind, yaw: int, half: Sequence[int]) -> _Laid | None:
+    def _laid(self, kind: Kind, yaw: int, half: Sequence[int]) -> Laid | None:
         """A sprite on the page, its origin at whole half pixels; None where the page does not look like it at all."""
         key = (kind, yaw, half[0], half[1])
         if key not in self._known:
@@ -240,7 +208,7 @@ class PageSearch:
             self._known[key] = self._lay(sprite, left, top)
         return self._known[key]
 
-    def _lay(self, sprite: Sprite, left: int, top: int) -> _Laid | None:
+    def _lay(self, sprite: Sprite, left: int, top: int) -> Laid | None:
         height, width = sprite.mask.shape
         if left < 0 or top < 0 or left + width > self._page.shape[1] or top + height > self._page.shape[0]:
             return None
@@ -259,9 +227,9 @@ class PageSearch:
             _outside(self._page[area], sprite.low, sprite.high),
             _outside(sprite.rgb, self._low[area], self._high[area]),
         )
-        return _Laid(area, sprite, np.minimum(unlike / self._search.tolerance, 1.0))
+        return Laid(area, sprite, np.minimum(unlike / self._search.tolerance, 1.0))
 
-    def _judge(self, reading: Reading, laid: _Laid, depth: float) -> tuple[float, int, float] | None:
+    def _judge(self, reading: Reading, laid: Laid, depth: float) -> tuple[float, int, float] | None:
         """Gain and shown pixels of a sprite laid on the page; None: it cannot pay."""
         before = reading.cost[laid.area]
         seen = laid.sprite.mask & (laid.sprite.depth_m + depth > reading.depth[laid.area] - _IN_FRONT_M)
@@ -300,9 +268,8 @@ class PageSearch:
 
 def _rests_on(places: Places, footprint: Footprint, lower: Candidate) -> npt.NDArray[np.bool_]:
     """(n,) whether a place is on the level of a brick's top and above one of its columns."""
-    top = lower.place.level + int(lower.footprint.tops.max())
     held = {(int(i), int(j)) for i, j in lower.footprint.cells + lower.place.cell}
-    level = places.levels + int(footprint.bottoms.min()) == top
+    level = places.levels + int(footprint.bottoms.min()) == lower.top
     for index in np.flatnonzero(level).tolist():
         own = (footprint.cells + places.cells[index]).tolist()
         level[index] = any((i, j) in held for i, j in own)
