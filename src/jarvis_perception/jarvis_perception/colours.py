@@ -107,6 +107,8 @@ def white_balanced(
     ring = (far > near) & table[at]
     if int(ring.sum()) >= config.min_px * 4:
         light = _ratio(rgb[ring], reference)
-    top = core(own & (z > np.percentile(z[own], 60) - _TOP_BAND_M))
+    # Outermost pixels go first: where noise breaks the top up, nothing but its outermost pixels would be left.
+    inner = core(own)
+    top = inner & (z > np.percentile(z[inner], 60) - _TOP_BAND_M)
     balanced: FloatArray = np.median(rgb[top], axis=0) / 255 / light
     return balanced

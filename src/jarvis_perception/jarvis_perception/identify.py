@@ -58,7 +58,8 @@ class Identifier:
             rest_m: height of what it lies on.
         """
         fits = self._on_sides(patch, (SideUp.STUDS,), rest_m)
-        if not fits or fits[0].miss_m > self._config.good_m:
+        # A pixel's play hides what lies between studs: a plate on its head may pass for one on its feet.
+        if not fits or max(fits[0].miss_m, fits[0].cost_m) > self._config.good_m:
             fits += self._on_sides(patch, tuple(SideUp)[1:], rest_m)
         if not fits or min(f.miss_m for f in fits) > self._config.good_m:
             fits += self._turned(patch, rest_m)

@@ -118,14 +118,21 @@ def test_the_plate_corrects_a_camera_that_is_a_little_off(
 
 
 def test_a_brick_on_its_head_and_one_on_its_side_are_told() -> None:
-    bricks = (("3001", 4, 0.45, -0.10, 0.0), ("3003", 1, 0.50, -0.20, 0.0), ("3040b", 2, 0.55, -0.10, 0.0))
+    bricks = (
+        ("3001", 4, 0.45, -0.10, 0.0),
+        ("3003", 1, 0.50, -0.20, 0.0),
+        ("3040b", 2, 0.55, -0.10, 0.0),
+        ("3032", 0, 0.58, -0.20, 0.0),
+    )
     world = make_world(bricks, ())
     world.move("b00", Pose((0.45, -0.10, 0.0), (1.0, 0.0, 0.0, 0.0)))
+    world.move("b03", Pose((0.58, -0.20, 0.0), (1.0, 0.0, 0.0, 0.0)))
     world.move("b01", Pose((0.50, -0.20, 0.008), (float(np.sqrt(0.5)), 0.0, 0.0, float(np.sqrt(0.5)))))
     seen = perception().perceive(SimCamera(world).capture(), parts=part_list(bricks))
     world.close()
     found = {brick.part: brick for brick in seen.bricks}
     assert found["3001"].side_up is SideUp.UNDERSIDE
+    assert found["3032"].side_up is SideUp.UNDERSIDE
     assert found["3003"].side_up not in (SideUp.STUDS, SideUp.UNDERSIDE)
     assert found["3040b"].side_up is SideUp.STUDS
     assert found["3003"].pose.position[2] == pytest.approx(0.008, abs=0.001)
