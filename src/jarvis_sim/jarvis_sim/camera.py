@@ -149,4 +149,5 @@ class Cameras(PassiveComponent):
         self._engine.sync()
         if self._renderer is None:
             self._renderer = Renderer(self._engine)
+        self._renderer.repaint()
         return self._renderer

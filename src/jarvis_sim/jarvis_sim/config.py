@@ -186,11 +186,14 @@ class VaryConfig(Config, frozen=True):
         light_deg: direction of each light, about two axes.
         light_share: strength of each light, as a share of it.
         colour: of table, plate and floor, added to each of red, green and blue.
+        texture: share of the table's brightness that the dark places of a pattern lack (wood grain, speckle or
+            checks, as the seed chooses), between half and all of this; 0: the table has no pattern.
     """
 
     light_deg: float
     light_share: float
     colour: float
+    texture: float
 
 
 class LooksConfig(Config, frozen=True):

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import msgspec
 import mujoco
 import numpy as np
+import numpy.typing as npt
 from jarvis_core.errors import BadInputError, JarvisError
 from jarvis_core.pose import Pose
 
@@ -122,6 +123,7 @@ class Engine:
         owners: (ngeom,) what each geom belongs to: the index of its body, or a number from ``model.nbody`` on
             that a component chose for a part of a larger body when it was bound.
         steps: number of steps since the reset.
+        painted: number of times that a texture changed; who draws looks whether it grew.
     """
 
     def __init__(self, components: Sequence[Component], config: EngineConfig) -> None:
@@ -140,7 +142,7 @@ class Engine:
         self._before_step = self._hooks("before_step")
         self._before_solve = self._hooks("before_solve")
         self._after_step = self._hooks("after_step")
-        self.steps = 0
+        self.steps = self.painted = 0
         self._observers: dict[int, _Observer] = {}
         self._next_handle = 0
         self._contacts: Contacts | None = None
@@ -224,6 +226,12 @@ class Engine:
     def moved(self) -> None:
         """To be called after writing positions into the data other than by a step."""
         self._stale = True
+
+    def paint(self, texture: str, pixels: npt.NDArray[np.uint8]) -> None:
+        """Change a texture of the model: (height, width, channels). No part of a snapshot: its component's state."""
+        address = int(self.model.texture(texture).adr[0])
+        self.model.tex_data[address : address + pixels.size] = pixels.ravel()
+        self.painted += 1
 
     def sync(self) -> None:
         """Bring positions derived from the joints (bodies, geoms, cameras) up to the present state."""

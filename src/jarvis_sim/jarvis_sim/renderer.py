@@ -96,8 +96,20 @@ class Renderer:
         paints = model.geom_matid[(groups == LOOKS_GROUP) & fixed]
         self._opaque = bool((model.mat_rgba[paints[paints >= 0], 3] >= 1.0).all())
         self._layers: dict[str, _Layer] = {}
+        self._painted = engine.painted
         _open.add(self)
         atexit.register(_close_all)  # anew each time, so that it runs before what the context registered
+
+    def repaint(self) -> None:
+        """Take over textures that have changed."""
+        if self._painted == self._engine.painted:
+            return
+        self._gl.make_current()
+        model = self._engine.model
+        for texture in np.flatnonzero(model.tex_type == mujoco.mjtTexture.mjTEXTURE_2D).tolist():
+            mujoco.mjr_uploadTexture(model, self._context, texture)
+        self._layers.clear()
+        self._painted = self._engine.painted
 
     def colour(self, name: str, config: CameraConfig, looks: CameraLooks) -> Rgb:
         """(height, width, 3)."""

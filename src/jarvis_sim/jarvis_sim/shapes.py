@@ -59,8 +59,27 @@ def surface(contact: ContactConfig, bits: int = THINGS) -> dict[str, object]:
     }
 
 
-def material(spec: mujoco.MjSpec, name: str, rgba: Rgba, *, shine: float) -> None:
-    spec.add_material(name=name, rgba=rgba, specular=shine, shininess=0.5, emission=0.0, reflectance=0.0)
+def material(spec: mujoco.MjSpec, name: str, rgba: Rgba, *, shine: float) -> mujoco.MjsMaterial:
+    return spec.add_material(
+        name=name, rgba=rgba, specular=shine, shininess=0.5, emission=0.0, reflectance=0.0
+    )
+
+
+def add_texture(
+    spec: mujoco.MjSpec, paint: mujoco.MjsMaterial, name: str, pixels: int, size_m: float
+) -> None:
+    """Cover a material with a square texture, white until ``Engine.paint`` changes it; it repeats every ``size_m``."""
+    spec.add_texture(
+        name=name,
+        type=mujoco.mjtTexture.mjTEXTURE_2D,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
+        width=pixels,
+        height=pixels,
+        nchannel=3,
+        rgb1=[1.0] * 3,
+    )
+    paint.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
+    paint.texuniform, paint.texrepeat = True, [1.0 / size_m] * 2
 
 
 def add_mesh(

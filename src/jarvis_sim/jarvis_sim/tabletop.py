@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
+import msgspec
 import mujoco
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +15,20 @@ from jarvis_core.objects import GROUND, Box
 from jarvis_core.pose import FloatArray, Pose
 from scipy.spatial.transform import Rotation
 
+from jarvis_sim import textures
 from jarvis_sim.config import ContactConfig, LooksConfig
 from jarvis_sim.covering import covered
 from jarvis_sim.engine import Engine, PassiveComponent
-from jarvis_sim.shapes import LOOKS_GROUP, SCENERY_GROUP, add_box, add_mesh, material, to_mujoco
+from jarvis_sim.shapes import (
+    LOOKS_GROUP,
+    SCENERY_GROUP,
+    add_box,
+    add_mesh,
+    add_texture,
+    material,
+    to_mujoco,
+)
+from jarvis_sim.textures import Texture
 
 _TABLE_THICKNESS_M = 0.03
 _FLOOR_Z_M, _FLOOR_M = -0.75, 20.0
@@ -51,6 +63,7 @@ class Tabletop(PassiveComponent):
         self._cell = cell
         self._contact = contact
         self._looks = looks
+        self._texture: Texture | None = None
 
     def build(self, spec: mujoco.MjSpec) -> None:
         _add_room(spec, self._looks)
@@ -58,7 +71,9 @@ class Tabletop(PassiveComponent):
         add_box(spec.worldbody.add_body(name="floor"), _deepened(floor), self._contact)
         x, y = self._cell.table.x, self._cell.table.y
         table = spec.worldbody.add_body(name="table")
-        material(spec, "table", (*self._looks.table_rgb, 1.0), shine=0.15)
+        paint = material(spec, "table", (*self._looks.table_rgb, 1.0), shine=0.15)
+        if self._looks.vary.texture > 0.0:
+            add_texture(spec, paint, "table", textures.SIZE, max(x[1] - x[0], y[1] - y[0]))
         top = Box(
             Pose(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2, -_TABLE_THICKNESS_M / 2)),
             (x[1] - x[0], y[1] - y[0], _TABLE_THICKNESS_M),
@@ -99,6 +114,20 @@ class Tabletop(PassiveComponent):
         for name in ("table", GROUND, "floor"):
             rgba = model.mat_rgba[model.material(name).id]
             rgba[:3] = np.clip(rgba[:3] + rng.uniform(-vary.colour, vary.colour, 3), 0.0, 1.0)
+        if vary.texture > 0.0:
+            self._paint(textures.choose(rng, vary.texture))
+
+    def save(self) -> Any:
+        return None if self._texture is None else msgspec.to_builtins(self._texture)
+
+    def load(self, state: Any) -> None:
+        if state is not None:
+            self._paint(msgspec.convert(state, Texture))
+
+    def _paint(self, texture: Texture) -> None:
+        if texture != self._texture:
+            self._texture = texture
+            self._engine.paint("table", textures.pixels(texture))
 
 
 def _deepened(slab: Box) -> Box:

@@ -17,7 +17,7 @@ from jarvis_sim.robot import SimCamera
 from jarvis_sim.world import SimWorld
 from jarvis_tasks.task import PlacedBrick
 
-from jarvis_sim import gl
+from jarvis_sim import gl, textures
 
 Place = Callable[..., PlacedBrick]
 MakeWorld = Callable[..., SimWorld]
@@ -237,7 +237,7 @@ def test_depth_noise_is_as_large_as_configured_and_decided_by_seed_and_time(
 def test_the_seed_changes_lights_and_colours_within_their_range(
     make_world: MakeWorld, place: Place, sim: SimConfig
 ) -> None:
-    vary = VaryConfig(light_deg=20.0, light_share=0.3, colour=0.1)
+    vary = VaryConfig(light_deg=20.0, light_share=0.3, colour=0.1, texture=0.0)
     varied = msgspec.structs.replace(sim, looks=msgspec.structs.replace(sim.looks, vary=vary))
     world = make_world([place("a", "3001")], config=varied, seed=1)
     saved, seen = world.snapshot(), []
@@ -251,3 +251,39 @@ def test_the_seed_changes_lights_and_colours_within_their_range(
     world.reset(2)
     world.restore(saved)
     assert world.engine.model.light_dir.tolist() == seen[0][1]
+
+
+def test_the_seed_chooses_a_pattern_for_the_table_that_snapshots_know(
+    make_world: MakeWorld, place: Place, sim: SimConfig
+) -> None:
+    vary = msgspec.structs.replace(sim.looks.vary, texture=0.5)
+    varied = msgspec.structs.replace(sim, looks=msgspec.structs.replace(sim.looks, vary=vary))
+    world, plain = make_world([place("a", "3001")], config=varied, seed=1), make_world([place("a", "3001")])
+    saved, seen = world.snapshot(), []
+    for seed in (1, 2, 3, 4, 1):
+        world.reset(seed)
+        seen.append(world.cameras.picture("top")[:60].astype(float))
+    without = plain.cameras.picture("top")[:60].astype(float)
+    assert np.array_equal(seen[0], seen[4])
+    assert all(not np.array_equal(seen[0], other) for other in seen[1:4])
+    for picture in seen:  # darker by no more than half, give or take a grey level
+        assert (picture.std(axis=(0, 1)) > without.std(axis=(0, 1)) + 1).all()
+        assert (picture >= 0.5 * without.min(axis=(0, 1)) - 2).all()
+        assert (picture <= without.max(axis=(0, 1)) + 2).all()
+    world.reset(2)
+    world.restore(saved)
+    assert world.snapshot() == saved
+    assert np.array_equal(world.cameras.picture("top")[:60], seen[0])
+    assert plain.engine.model.ntex == world.engine.model.ntex - 1
+    world.close()
+    plain.close()
+
+
+@pytest.mark.parametrize("kind", ["checks", "speckle", "wood"])
+def test_a_texture_keeps_to_its_depth(kind: str) -> None:
+    made = textures.pixels(textures.Texture(kind, 5, 0.4, (1.0, 0.8, 0.6)))
+    assert made.shape == (textures.SIZE, textures.SIZE, 3)
+    assert np.array_equal(made, textures.pixels(textures.Texture(kind, 5, 0.4, (1.0, 0.8, 0.6))))
+    low = made.reshape(-1, 3).min(axis=0)
+    assert (low >= np.floor(255 * (1 - 0.4 * np.array([1.0, 0.8, 0.6])))).all()
+    assert low[0] < low[1] < low[2] < 240
