@@ -10,7 +10,7 @@ setup(
     maintainer="JARVIS assembly workspace maintainers",
     maintainer_email="maintainers@example.org",
     packages=find_packages(exclude=["test"]),
-    package_data={"": ["py.typed"]},
+    package_data={"": ["py.typed", "page.html"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),

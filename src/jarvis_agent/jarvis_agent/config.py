@@ -32,8 +32,8 @@ class ProgramLimits(Config, frozen=True):
     message_kb: int
 
 
-class McpConfig(Config, frozen=True):
-    """The HTTP door: where it listens, and after how many seconds without a call the episode ends."""
+class ServerConfig(Config, frozen=True):
+    """A door behind a server: where it listens, and after how many seconds without a call the episode ends."""
 
     host: str
     port: int
@@ -47,10 +47,12 @@ class AgentConfig(Config, frozen=True):
         max_calls: of the tool layers, whatever they do.
         max_rounds: programs or decisions of an agent that works in steps.
         imports: top-level modules that a program may import.
+        mcp, page: the doors for clients of the Model Context Protocol, and for people with a browser.
     """
 
     max_calls: int
     max_rounds: int
     program: ProgramLimits
     imports: tuple[str, ...]
-    mcp: McpConfig
+    mcp: ServerConfig
+    page: ServerConfig

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import queue
 import secrets
 import sys
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import uvicorn
+from jarvis_core.config import load_default
 from jarvis_core.errors import BadInputError, RefusedError
 from jarvis_core.files import read_bytes
-from jarvis_core.manual import TaskBrief
-from jarvis_core.ports import Tools
-from jarvis_episode.tools import EpisodeOverError
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from jarvis_agent.api.common import AgentFinished
-from jarvis_agent.api.docs import documentation
-from jarvis_agent.api.layer import calls_of
 from jarvis_agent.config import AgentConfig
-from jarvis_agent.mcp_server import Bridge, make_server
-from jarvis_agent.session import Door, Session
-from jarvis_agent.toolbox import LAYERS, Layer
+from jarvis_agent.mcp_server import make_server
+from jarvis_agent.served import Bridge, ServedDoor
+from jarvis_agent.toolbox import Layer
 
 #: Time in which last answers reach a client over HTTP.
 _GOODBYE_S = 3
@@ -41,86 +33,22 @@ _MIN_TOKEN = 16
 Serve = Callable[[Server[Any], Callable[[], None]], Callable[[], None]]
 
 
-class McpPolicy(Door):
-    """Serves the calls of one episode. The client runs wherever it likes: it is uncaged, and every record says so.
+class McpPolicy(ServedDoor):
+    """Serves the calls of one episode to a client of the protocol.
 
-    Opened before the cell is built, it answers a client at once, and calls wait for the episode; else it opens with the
-    episode. To be closed after the episode: the answer to ``finish`` waits until then, since clients end a server as
-    soon as they have what they want, and the record takes a moment to be written.
+    Args:
+        serve: how the client is reached.
     """
 
     kind = "mcp"
 
     def __init__(self, name: str, layer: Layer, serve: Serve, config: AgentConfig | None = None) -> None:
-        super().__init__(name, layer, config=config)
+        whole = config or load_default("agent", AgentConfig)
+        super().__init__(name, layer, whole, whole.mcp.idle_s)
         self._serve = serve
-        self._stop: Callable[[], None] = lambda: None
-        self._bridge: Bridge | None = None
-        self._finishing: Future[dict[str, Any]] | None = None
 
-    def __enter__(self) -> McpPolicy:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close("" if error is None else f"there is no episode: {error}")
-
-    def open(self, brief: TaskBrief) -> None:
-        """Serve from now on."""
-        words = documentation(
-            LAYERS[self.layer], max_calls=self.config.max_calls, imports=self.config.imports
-        )
-        bridge = Bridge(calls_of(LAYERS[self.layer]), brief, words)
-        self._bridge = bridge
-        self._stop = self._serve(make_server(bridge), lambda: bridge.requests.put(None))
-
-    def close(self, why: str = "") -> None:
-        """Answer ``finish``, and serve no more; calls that still wait are told why."""
-        if self._finishing is not None:
-            reason = "the episode is over and recorded"
-            self._finishing.set_result({"ok": True, "status": "SUCCEEDED", "reason": reason})
-            self._finishing = None
-        if self._bridge is not None:
-            self._bridge.end(why or "the episode is over")
-        self._stop()
-
-    def run(self, tools: Tools) -> None:
-        if self._bridge is None:
-            self.open(tools.brief())
-        bridge = self._bridge
-        assert bridge is not None
-        with self.session(tools) as session:
-            try:
-                session.toolbox.begin_round()
-                while self._serve_one(bridge, session):
-                    pass
-            finally:
-                bridge.end("the episode is over")
-
-    def _serve_one(self, bridge: Bridge, session: Session) -> bool:
-        """Make the next call; False when the agent is done."""
-        try:
-            request = bridge.requests.get(timeout=self.config.mcp.idle_s)
-        except queue.Empty:
-            raise EpisodeOverError(f"the client made no call for {self.config.mcp.idle_s:.0f} s") from None
-        if request is None:
-            session.message = "the client has gone"
-            return False
-        name, arguments, answer = request
-        try:
-            answer.set_result(session.toolbox.call(name, arguments))
-        except BadInputError as error:
-            answer.set_exception(error)
-        except AgentFinished as finished:
-            session.message = str(finished)
-            self._finishing = answer
-            return False
-        except BaseException as error:
-            bridge.over = str(error)
-            answer.set_exception(BadInputError(str(error)))
-            raise
-        return True
+    def _start(self, bridge: Bridge) -> Callable[[], None]:
+        return self._serve(make_server(bridge), lambda: bridge.requests.put(None))
 
 
 def serve_stdio() -> Serve:

@@ -5,21 +5,17 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import queue
-import threading
-from concurrent.futures import Future
-from dataclasses import dataclass, field
 from typing import Any
 
 import cv2
 import mcp_types as types
 import numpy as np
 from jarvis_core.errors import BadInputError
-from jarvis_core.manual import TaskBrief
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from jarvis_agent.api.layer import Call
+from jarvis_agent.served import Bridge
 
 #: Rows of an array that are written out; of a longer one, evenly spread ones.
 MAX_ROWS = 1000
@@ -30,44 +26,6 @@ with ok = false and a reason. Call finish when you are done: the episode is then
 API, TASK, PAGE = "jarvis://api", "jarvis://task", "jarvis://manual/"
 
 
-@dataclass
-class Bridge:
-    """Between the server's thread and the episode's, which makes the calls one after the other.
-
-    Attributes:
-        calls: what can be called.
-        requests: (name, arguments, where the answer goes); None when the client has gone.
-        over: why nothing can be called any more; empty until the episode has ended.
-    """
-
-    calls: dict[str, Call]
-    brief: TaskBrief
-    documentation: str
-    requests: queue.Queue[tuple[str, dict[str, Any], Future[dict[str, Any]]] | None] = field(
-        default_factory=queue.Queue
-    )
-    over: str = ""
-    _ending: threading.Lock = field(default_factory=threading.Lock)
-
-    async def ask(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The answer's plain data, as soon as there is an episode; raises what the episode's thread raised."""
-        answer: Future[dict[str, Any]] = Future()
-        with self._ending:
-            if self.over:
-                raise BadInputError(self.over)
-            self.requests.put((name, arguments, answer))
-        return await asyncio.wrap_future(answer)
-
-    def end(self, why: str) -> None:
-        """Nothing can be called any more; calls that came too late are told so, instead of waiting for ever."""
-        with self._ending:
-            self.over = self.over or why
-            while not self.requests.empty():
-                request = self.requests.get()
-                if request is not None:
-                    request[2].set_exception(BadInputError(self.over))
-
-
 def make_server(bridge: Bridge) -> Server[Any]:
     """A server of the official SDK whose tools are the bridge's calls."""
 
@@ -76,7 +34,7 @@ def make_server(bridge: Bridge) -> Server[Any]:
 
     async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            answer = await bridge.ask(params.name, params.arguments or {})
+            answer = await asyncio.wrap_future(bridge.ask(params.name, params.arguments or {}))
         except BadInputError as error:
             text = types.TextContent(text=error.line())
             return types.CallToolResult(content=[text], is_error=True)

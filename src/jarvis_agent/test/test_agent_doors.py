@@ -25,11 +25,11 @@ from episode_bench import catalogue, house, play, settings
 from jarvis_agent.cage.isolation import Isolation
 from jarvis_agent.config import AgentConfig
 from jarvis_agent.mcp_policy import McpPolicy, serve_http
-from jarvis_agent.mcp_server import Bridge
 from jarvis_agent.program import Program, ProgramPolicy
 from jarvis_agent.registry import make_policy, policy_names
 from jarvis_agent.repl import ReplPolicy
 from jarvis_agent.report import AgentReport
+from jarvis_agent.served import Bridge
 from jarvis_agent.template import write_template
 from jarvis_agent.toolbox import Layer
 from jarvis_core.errors import BadInputError, RefusedError
@@ -158,16 +158,12 @@ def test_a_client_of_the_model_context_protocol(tmp_path: Path) -> None:
 
 def test_calls_that_wait_for_an_episode_are_told_that_there_is_none() -> None:
     bridge = Bridge({}, TaskBrief("none", PAGES, 1, 1.0), "")
-
-    async def drive() -> list[BaseException | dict[str, Any]]:
-        waiting = asyncio.ensure_future(bridge.ask("home", {}))
-        await asyncio.sleep(0)
-        bridge.end("the cell can't be built")
-        return await asyncio.gather(waiting, bridge.ask("home", {}), return_exceptions=True)
-
-    answers = asyncio.run(drive())
-    assert [str(answer) for answer in answers] == ["the cell can't be built"] * 2
-    assert {type(answer) for answer in answers} == {BadInputError}
+    waiting = bridge.ask("home", {})
+    bridge.end("the cell can't be built")
+    with pytest.raises(BadInputError, match="the cell can't be built"):
+        waiting.result(60)
+    with pytest.raises(BadInputError, match="the cell can't be built"):
+        bridge.ask("home", {})
 
 
 def test_a_policy_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

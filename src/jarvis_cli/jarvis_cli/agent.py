@@ -62,6 +62,7 @@ jarvis agent check candidates/ --layer generic
 """
 PLAY_EXAMPLES = """
 jarvis agent play tasks/house-s01-s01
+jarvis agent play tasks/house-s01-s01 --page          in a browser: camera, manual and buttons
 jarvis agent play tasks/house-s01-s01 --script lines.txt --sees true
 """
 MCP_EXAMPLES = """
@@ -120,8 +121,12 @@ def _add_check(actions: Commands) -> None:
 
 
 def _add_play(actions: Commands) -> None:
-    parser = add_command(actions, "play", "the calls at a prompt, for people", PLAY_EXAMPLES)
-    parser.add_argument("--script", type=Path, help="lines to read instead of the keyboard's")
+    parser = add_command(actions, "play", "the calls at a prompt or in a browser, for people", PLAY_EXAMPLES)
+    doors = parser.add_mutually_exclusive_group()
+    doors.add_argument("--script", type=Path, help="lines to read instead of the keyboard's")
+    doors.add_argument(
+        "--page", action="store_true", help="a page for a browser on this machine; its address is told"
+    )
     _add_episode_options(parser)
     parser.set_defaults(run=play)
 
@@ -218,8 +223,22 @@ def check_programs(options: argparse.Namespace) -> int:
 
 
 def play(options: argparse.Namespace) -> int:
+    if options.page:
+        return _play_page(options)
     with options.script.open() if options.script else nullcontext(sys.stdin) as lines:
         policy = ReplPolicy(options.name or "person", Layer(options.layer), lines)
+        result = _episode(options, policy, quiet=True)
+    _print_results([result])
+    return _status([result])
+
+
+def _play_page(options: argparse.Namespace) -> int:
+    # A server and its page: only where they are asked for.
+    from jarvis_agent.page.policy import PagePolicy
+
+    brief = _brief(options.task)
+    with PagePolicy(options.name or "person", Layer(options.layer)) as policy:
+        policy.open(brief)
         result = _episode(options, policy, quiet=True)
     _print_results([result])
     return _status([result])

@@ -1,0 +1,1 @@
+"""The calls in a browser, for people."""
