@@ -61,7 +61,7 @@ CALLS = {"jarvis_agent.api.answers", "jarvis_agent.config", "jarvis_agent.sessio
 PRIVILEGED = {"true_scene", "targets", "PrivilegedTools", "OracleTools"}
 STUDS = (16, 16)
 PLATE = PlateConfig(pose=Pose(), studs=STUDS, thickness_m=0.0032)
-RED, BLUE, YELLOW, WHITE = 4, 1, 14, 15
+RED, BLUE, YELLOW, WHITE, BLACK, GREY = 4, 1, 14, 15, 0, 71
 
 
 def brick(part: str, colour: int, x: float, y: float, z_plates: int, yaw: int = 0, step: int = 0) -> Brick:
@@ -149,11 +149,12 @@ def test_a_brick_that_the_next_one_hides_is_read_too(
     catalogue: PartCatalogue, config: ManualReaderConfig
 ) -> None:
     """Of a brick under the middle of a plate little more than a corner shows."""
-    step = [brick("3003", BLUE, -3, 0, 3), brick("3031", RED, -3, 0, 4)]
+    base = [brick("3036", BLACK, -3, 0, 1)]
+    step = [brick("3003", BLACK, -3, 0, 4), brick("3031", GREY, -3, 0, 5)]
     manual = render_manual(
-        [[], step], PLATE, catalogue, catalogue.colours, load_default("manual", ManualConfig)
+        [base, step], PLATE, catalogue, catalogue.colours, load_default("manual", ManualConfig)
     )
-    plan = read(manual, catalogue, config, structure=[])
+    plan = read(manual, catalogue, config, structure=base)
     want = {(b.part, b.colour, tuple(np.round(b.pose.position * 1e4).tolist())) for b in step}
     assert placed(plan) == [want]
     assert plan.understood
