@@ -39,8 +39,9 @@ def put_down(ctx: SkillContext, scene: Scene, pose: Pose, near: tuple[str, ...])
     Args:
         near: ids of the bodies that will be touched there (``check_place``).
     """
-    held = require_held(ctx, scene)
     measure_in_hand(ctx)
+    held = ctx.held
+    assert held is not None
     ctx.update_world(scene)
     ctx.phase("transfer")
     above = tool_at(ctx, pose).translated((0.0, 0.0, ctx.config.approach_height_m))
