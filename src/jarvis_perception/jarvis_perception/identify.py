@@ -58,13 +58,22 @@ class Identifier:
             rest_m: height of what it lies on.
         """
         fits = self._on_sides(patch, (SideUp.STUDS,), rest_m)
-        # A pixel's play hides what lies between studs: a plate on its head may pass for one on its feet.
-        if not fits or max(fits[0].miss_m, fits[0].cost_m) > self._config.good_m:
+        if not fits or self._doubtful(fits[0], patch):
             fits += self._on_sides(patch, tuple(SideUp)[1:], rest_m)
         if not fits or min(f.miss_m for f in fits) > self._config.good_m:
             fits += self._turned(patch, rest_m)
         fits = [f for f in fits if f.miss_m < self._config.accept_m]
         return self._ranked(fits, colour) if fits else None
+
+    def _doubtful(self, best: Fit, patch: Patch) -> bool:
+        """Whether a part on its feet explains so little that its other sides have to be tried.
+
+        A pixel's play hides what lies between studs: a plate on its head may pass for one on its feet, but for the
+        height of its studs.
+        """
+        config = self._config
+        off = abs(best.template.high_m + best.rest_m - patch.high_m)
+        return max(best.miss_m, best.cost_m) > config.good_m or off > config.height_tolerance_m / 2
 
     def _on_sides(self, patch: Patch, sides: Sequence[SideUp], rest_m: float) -> list[Fit]:
         fits = [
