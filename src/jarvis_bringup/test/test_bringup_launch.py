@@ -20,7 +20,7 @@ pytest.importorskip("rclpy", reason="no ROS 2 here (see ./jarvis doctor)")
 if shutil.which("ros2") is None:
     pytest.skip("no ros2 command here", allow_module_level=True)
 
-LIMIT_S = 150.0
+LIMIT_S = 400.0
 
 
 @pytest.fixture(scope="module")
