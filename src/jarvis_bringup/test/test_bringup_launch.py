@@ -72,7 +72,7 @@ def test_an_unknown_agent_ends_the_launch_with_one_line(task: Path, tmp_path: Pa
     output = finish(launch(f"task:={task}", "agent:=nobody", f"results:={tmp_path}"))
     said = [line for line in output.splitlines() if line.startswith("[agent_node")]
     assert [line.partition("] ")[2] for line in said] == [
-        "error: unknown agent 'nobody' - choose one of noop, nudge, oracle"
+        "error: unknown agent 'nobody' - choose one of manual_reader, noop, nudge, oracle"
     ]
 
 
