@@ -66,6 +66,7 @@ class Cell:
         self.fails = fails
         self.fallen = set(fallen)
         self.held = ""
+        self.looks: dict[str, dict[str, Any]] = {}
         self.standing: dict[str, Pose] = {}
         self.log: list[tuple[str, str]] = []
 
@@ -107,7 +108,12 @@ class Cell:
         return {"facts": {"held": True}}
 
     def check_step(self) -> dict[str, Any]:
-        return {"placements": [{"id": n, "ok": n not in self.fallen} for n in self.standing]}
+        return {"placements": [self.seen(name) for name in self.standing]}
+
+    def seen(self, name: str) -> dict[str, Any]:
+        bad = name in self.fallen
+        error = {"error_m": 0.1 if bad else 0.0, "error_rad": 0.0}
+        return {"id": name, "seen": True, "ok": not bad} | error | self.looks.get(name, {})
 
     def _act(self, name: str, brick: str, pose: Pose) -> dict[str, Any]:
         self.log.append((name, brick))
@@ -243,6 +249,33 @@ def test_a_brick_that_slipped_away_is_looked_for_and_another_of_its_kind_taken()
     bricks, _ = build(cell, plan([read(place(0, 0))]))
     assert cell.log == [("pick_and_place", "a"), ("pick_and_place", "b")]
     assert (bricks[0].state, bricks[0].id) == ("placed", "b")
+
+
+def test_what_carries_another_is_not_taken_off_for_what_can_not_be_seen() -> None:
+    cell = Cell(("top", "3003", BLUE), ("low", "3001", RED), fallen=("low",))
+    bricks, _ = build(cell, plan([read(place(0, 3, part="3003", colour=BLUE)), read(place(0, 0))]))
+    assert states(bricks) == ["placed", "placed"]
+    assert ("remove", "low") not in cell.log
+
+
+@pytest.mark.parametrize(
+    ("part", "error_m", "turned_deg", "stands"),
+    [
+        ("3003", 0.0, 90.0, True),
+        ("3003", 0.0, 45.0, False),
+        ("3001", 0.0, 90.0, False),
+        ("3062b", 0.0, 37.0, True),
+        ("3062b", 0.004, 0.0, False),
+    ],
+)
+def test_a_turn_that_a_part_does_not_show_is_nothing_to_mend(
+    part: str, error_m: float, turned_deg: float, stands: bool
+) -> None:
+    cell = Cell(("a", part, RED))
+    cell.looks["a"] = {"ok": False, "error_m": error_m, "error_rad": np.radians(turned_deg)}
+    bricks, _ = build(cell, plan([read(place(0, 0, part=part))]))
+    assert states(bricks) == ["placed" if stands else "failed"]
+    assert (("remove", "a") in cell.log) != stands
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,8 @@ from jarvis_agent.manual_reader.plan import ReadPlan
 Answer = Mapping[str, Any]
 #: Of a quaternion's x and y: a symmetry that turns less than this away from the vertical leaves a brick upright.
 _UPRIGHT = 1e-6
+#: A part with so many of them is round: how far it is turned can't be seen.
+_ROUND = 16
 
 
 class Calls(Protocol):
@@ -123,12 +125,17 @@ class Builder:
             (pose for pose in poses if self._call("plan_grasp", brick_id=brick, pose=pose)["ok"]), None
         )
 
+    def _upright(self, job: Job) -> list[tuple[float, float, float, float]]:
+        """The part's symmetries that leave it upright; the identity is always one."""
+        symmetries = self._catalogue.geometry(job.brick.place.part).symmetries
+        return [turn for turn in symmetries if abs(turn[0]) + abs(turn[1]) < _UPRIGHT]
+
     def _same(self, job: Job, reading: int) -> list[Pose]:
         """The brick's poses (``world``) that the part's symmetries can't tell apart, at most so many as configured."""
         geometry = self._catalogue.geometry(job.brick.place.part)
         centre, back = Pose(geometry.symmetry_centre), Pose([-c for c in geometry.symmetry_centre])
         pose = self._world(job, reading)
-        upright = [turn for turn in geometry.symmetries if abs(turn[0]) + abs(turn[1]) < _UPRIGHT]
+        upright = self._upright(job)
         every = -(-len(upright) // self._config.turns)
         return [pose @ centre @ Pose((0.0, 0.0, 0.0), turn) @ back for turn in upright[::every]] or [pose]
 
@@ -213,12 +220,16 @@ class Builder:
             raise HandFullError(f"{brick} can be put down nowhere ({answer['reason']})")
 
     def _check(self, step: Sequence[Job]) -> None:
-        """Look at what was placed; what does not stand where it was meant to is taken off and placed once more."""
-        placed = {b.id: job for job in step if (b := self._done[id(job)]).state == "placed"}
+        """Look at what was placed and lies open; what does not stand where it should is taken off and placed anew."""
+        standing = [job for job in step if self._done[id(job)].state == "placed"]
+        # What carries another can neither be taken off alone nor be seen whole from above.
+        covered = {id(under) for job in standing for under in job.under}
+        placed = {self._done[id(job)].id: job for job in standing if id(job) not in covered}
         if not placed:
             return
         self._call("home")
-        wrong = [c["id"] for c in self._call("check_step")["placements"] if not c["ok"] and c["id"] in placed]
+        checks = self._call("check_step")["placements"]
+        wrong = [c["id"] for c in checks if c["id"] in placed and not self._stands(placed[c["id"]], c)]
         if not wrong:
             return
         for name in wrong:
@@ -227,8 +238,19 @@ class Builder:
         again = {c["id"]: c for c in self._call("check_step")["placements"]}
         for name in wrong:
             job = placed[name]
-            if not again.get(name, {"ok": False})["ok"] and self._done[id(job)].state == "placed":
+            stands = name in again and self._stands(job, again[name])
+            if not stands and self._done[id(job)].state == "placed":
                 self._done[id(job)] = _report(job, "failed", "does not stand where it was placed", id=name)
+
+    def _stands(self, job: Job, check: Answer) -> bool:
+        """Whether a brick is where it was meant to be, up to turns that its part does not show."""
+        if check["ok"] or not check["seen"] or check["error_m"] > self._config.placed_m:
+            return bool(check["ok"])
+        turns = [2 * np.arccos(min(1.0, abs(t[3]))) for t in self._upright(job)]
+        if len(turns) >= _ROUND:
+            return True
+        off = min(abs(check["error_rad"] - turn) for turn in turns)
+        return bool(off <= np.radians(self._config.placed_deg))
 
     def _mend(self, job: Job, name: str) -> None:
         before = self._done[id(job)]

@@ -106,11 +106,14 @@ class Building(Config, frozen=True):
         rivals: other readings of a brick that are tried where the best one can't be built.
         least_rival: share of the best reading's gain that such a one has to have.
         turns: poses of a brick that look the same and are tried where the first can't be reached.
+        placed_m, placed_deg: seen so near to where it was meant to be, a brick stands there.
     """
 
     rivals: int
     least_rival: float
     turns: int
+    placed_m: float
+    placed_deg: float
 
 
 class ManualReaderConfig(Config, frozen=True):
