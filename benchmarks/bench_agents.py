@@ -4,15 +4,18 @@
 ./jarvis shell -c 'python benchmarks/bench_agents.py --episodes 200 --calls 20'
 
 The tools are stand-ins that answer at once, so all that is measured is the harness: process, pipe, checks, transcript,
-report. Targets on a usual desktop core: under 3 s an episode and 5 ms a call; memory and open files do not grow.
+report, encoding of pictures. Targets on a usual desktop core: under 3 s an episode and 5 ms a call (over HTTP the
+protocol's own SDK takes most of it); memory and open files do not grow.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gc
 import io
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from contextlib import redirect_stderr
@@ -20,9 +23,11 @@ from pathlib import Path
 from typing import cast
 
 import cv2
+import httpx2
 import numpy as np
 import psutil
 from jarvis_agent.cage.isolation import Isolation, find_isolation
+from jarvis_agent.mcp_policy import McpPolicy, serve_http
 from jarvis_agent.program import Program, ProgramPolicy
 from jarvis_agent.repl import ReplPolicy
 from jarvis_agent.report import AgentReport
@@ -35,6 +40,9 @@ from jarvis_core.ports import Tools
 from jarvis_core.pose import Pose
 from jarvis_core.skills import SkillResult
 from jarvis_core.status import Status
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
@@ -44,6 +52,16 @@ CALLS = ("budget()", "home()", "look()")
 EPISODE_TARGET_S, CALL_TARGET_MS = 3.0, 5.0
 
 
+def picture() -> NDArray[np.uint8]:
+    """(height, width, 3) as a camera sees it: a table, a plate, a few bricks, and noise of two levels."""
+    rng = np.random.default_rng(0)
+    image = np.full((*SIZE, 3), (226, 214, 196), np.float64)
+    image[110:360, 40:290] = (160, 172, 186)
+    for row, column in rng.integers((60, 320), (400, 600), (12, 2)):
+        image[row : row + 20, column : column + 20] = rng.integers(0, 255, 3)
+    return np.clip(image + rng.normal(0.0, 2.0, image.shape), 0, 255).astype(np.uint8)
+
+
 class StandIns:
     """Answer at once, with pictures of the real size. The rest of ``jarvis_core.ports.Tools`` is not asked for."""
 
@@ -51,7 +69,7 @@ class StandIns:
         page = cv2.imencode(".png", np.zeros((600, 800, 3), np.uint8))[1].tobytes()
         manual = Manual((ManualPage(0, page), ManualPage(1, page)), (), "")
         self._brief = TaskBrief("stand-in", manual, 1, 60.0)
-        rgb = np.random.default_rng(0).integers(0, 255, (*SIZE, 3), np.uint8)
+        rgb = picture()
         depth = np.ones(SIZE, np.float32)
         frame = CameraFrame(0.0, rgb, depth, CameraIntrinsics(640, 480, 900, 900, 319.5, 239.5), Pose())
         self._seen = Observation(frame, RobotState(0.0, (0.0,) * 7, 0.08, Pose()))
@@ -101,6 +119,44 @@ def doors() -> dict[str, Callable[[str], Door]]:
     }
 
 
+def mcp_row(calls: int) -> tuple[float, list[str]]:
+    """Seconds of an empty episode, and least / median ms of each call, of the SDK's client over HTTP."""
+    took: dict[str, list[float]] = {name.removesuffix("()"): [] for name in CALLS}
+
+    async def drive(address: str, token: str) -> None:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(address, http_client=http)) as client,
+        ):
+            for name, times in took.items():
+                for _ in range(calls):
+                    began = time.perf_counter()
+                    await client.call_tool(name, {})
+                    times.append((time.perf_counter() - began) * 1e3)
+            await client.call_tool("finish", {})
+
+    def ready(address: str, token: str) -> None:
+        threading.Thread(target=lambda: asyncio.run(drive(address, token))).start()
+
+    with tempfile.TemporaryDirectory() as folder:
+        serve = serve_http("127.0.0.1", 0, ready=ready)
+        began = time.perf_counter()
+        with McpPolicy("bench", Layer.PRIMITIVES, serve) as policy:
+            policy.keep_in(Path(folder) / "agent")
+            policy.run(tools())
+    whole_s = time.perf_counter() - began - sum(map(sum, took.values())) / 1e3
+    return whole_s, [f"{min(times):.2f} / {sorted(times)[len(times) // 2]:.2f}" for times in took.values()]
+
+
+def slowness() -> float:
+    """How much slower this machine is now than a usual desktop core, by a loop that takes 0.6 s there."""
+    began = time.process_time()
+    for _ in range(10_000_000):
+        pass
+    return (time.process_time() - began) / 0.6
+
+
 def timed(make: Callable[[str], Door], text: str) -> tuple[float, str]:
     """Seconds of one episode on stand-ins, and the program's last words."""
     with tempfile.TemporaryDirectory() as folder, redirect_stderr(io.StringIO()):
@@ -143,7 +199,10 @@ def main() -> None:
         empty = min(timed(make, "finish()\n")[0] for _ in range(3))
         each = [timed(make, lines(call, options.calls))[1] for call in CALLS]
         table.add_row(name, f"{empty:.2f}", *each)
+    whole_s, each = mcp_row(options.calls)
+    table.add_row("MCP over HTTP", f"{whole_s:.2f}", *each)
     Console().print(table)
+    print(f"this machine: {slowness():.1f} times a usual core's time")
     caged = next(iter(doors().values()))
     megabytes, files, threads = growth(caged, options.episodes, min(options.calls, 20))
     print(
