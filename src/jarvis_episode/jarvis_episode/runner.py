@@ -249,12 +249,14 @@ class _Episode:
     def _observe(self, recorder: EpisodeRecorder) -> list[int]:
         """Record while simulated time passes."""
         cell, world, config = self._cell, self._cell.world, self._settings.episode
-        names = self._settings.robot.arm_joints
+        names = (*self._settings.robot.arm_joints, *self._settings.robot.finger_joints)
 
         def state() -> None:
             self._latest = world.state()
             recorder.state(self._latest)
-            recorder.joints(world.time_s, names, cell.robot.state().joints_rad)
+            robot = cell.robot.state()
+            half = robot.gripper_width_m / 2.0
+            recorder.joints(world.time_s, names, (*robot.joints_rad, half, half))
             self._record_events(recorder)
 
         def picture() -> None:
