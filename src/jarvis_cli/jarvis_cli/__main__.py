@@ -16,6 +16,7 @@ from jarvis_cli import (
     bricks,
     calibrate,
     demo,
+    export,
     isaac,
     label,
     manual,
@@ -41,6 +42,7 @@ COMMANDS = (
     score,
     label,
     tables,
+    export,
     isaac,
     calibrate,
 )

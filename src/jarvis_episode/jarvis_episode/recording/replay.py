@@ -23,6 +23,8 @@ from jarvis_episode.recording.message_types import typestore
 from jarvis_episode.recording.storage import RawMessage, Storage
 
 _NANOSECONDS = 1_000_000_000
+#: What the reader of a serialised message raises for one that is none.
+UNREADABLE = (SerdeError, struct.error, ValueError, IndexError, AssertionError)
 #: How rosbag2 separates the definitions of a type and of the types in it.
 _IDL_HEAD = "=" * 80 + "\nIDL: "
 
@@ -78,7 +80,7 @@ class _Episodes:
     def add(self, raw: RawMessage) -> None:
         try:
             message: Any = self._types(raw).deserialize_cdr(raw.data, raw.kind)
-        except (SerdeError, struct.error, ValueError, IndexError, AssertionError):
+        except UNREADABLE:
             self._unreadable += 1
             return
         if raw.topic == EPISODE_RECORD:
@@ -154,11 +156,16 @@ def _types_of(kind: str, definition: str) -> Typestore:
     return store
 
 
+def decoded(raw: RawMessage) -> Any:
+    """The message; raises UNREADABLE, or BadInputError where its definition can't be read."""
+    return _types_of(raw.kind, raw.definition).deserialize_cdr(raw.data, raw.kind)
+
+
 def read_state(raw: RawMessage, where: str) -> WorldState:
     """A recorded state; raises BadInputError for one that can't be read."""
     try:
-        message: Any = _types_of(raw.kind, raw.definition).deserialize_cdr(raw.data, raw.kind)
-    except (SerdeError, struct.error, ValueError, IndexError, AssertionError) as error:
+        message = decoded(raw)
+    except UNREADABLE as error:
         raise BadInputError(f"holds a state that can't be read ({error})", where=where) from error
     stamp = message.header.stamp
     return world_state(message, (stamp.sec * _NANOSECONDS + stamp.nanosec) / _NANOSECONDS, where)
