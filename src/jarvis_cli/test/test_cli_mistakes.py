@@ -69,7 +69,10 @@ Told = Callable[..., str]
         ("tasks list house --ldraw-library /nowhere", "/nowhere: no LDraw library"),
         ("tasks show /nowhere", "/nowhere: is no task folder - make one with `jarvis tasks cut`"),
         ("run /nowhere", "/nowhere: is no task folder"),
-        ("run /nowhere --agent gpt", "unknown agent 'gpt' - choose one of manual_reader, noop, nudge, oracle"),
+        (
+            "run /nowhere --agent gpt",
+            "unknown agent 'gpt' - choose one of manual_reader, noop, nudge, oracle",
+        ),
     ],
 )
 def test_mistakes_on_the_command_line(told: Told, line: str, words: str) -> None:
