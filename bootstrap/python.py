@@ -1,5 +1,6 @@
 """The project's virtual environment, and the Python that it is made with."""
 
+import os
 import shutil
 import sys
 import sysconfig
@@ -9,7 +10,7 @@ from pathlib import Path
 from bootstrap.errors import SetupError
 from bootstrap.paths import Layout
 from bootstrap.stamps import Stamp, digest
-from bootstrap.steps import run_logged, step
+from bootstrap.steps import run_logged, run_logged_together, step
 
 NETWORK_FIX = "check the network and the log above, then run ./jarvis setup again"
 
@@ -78,14 +79,29 @@ def ensure_venv(layout: Layout, python: BasePython) -> None:
         stamp.clear()
         if not (finished_before and layout.venv_python.exists()):
             make_venv(layout.venv, python, layout.log / "venv.log")
-        # The lock file is complete, so pip need not resolve anything.
-        run_logged(
-            [layout.venv_python, "-m", "pip", "install", "--no-deps", "-r", layout.requirements / "test.txt"],
-            layout.log / "pip.log",
-            what="pip could not install requirements/test.txt",
-            fix=NETWORK_FIX,
-        )
+        install_locked(layout, layout.venv_python, "test.txt")
         stamp.write(f"{_place(layout, python)} {_requirements(layout)}")
+
+
+def install_locked(layout: Layout, executable: Path, lock_file: str) -> None:
+    """Install what a lock file names into the environment of the Python `executable`.
+
+    The file is complete, so pip need not resolve anything, and several pips can each install a part of it: one pip
+    keeps one core busy for minutes, unpacking. What is never imported is never compiled either.
+    """
+    shares = divide_lock((layout.requirements / lock_file).read_text("utf-8"), min(4, os.cpu_count() or 1))
+    commands: dict[Path, list[str | Path]] = {}
+    for number, share in enumerate(shares, start=1):
+        log = layout.log / f"pip-{Path(lock_file).stem}-{number}.log"
+        commands[log] = [executable, "-m", "pip", "install", "--no-deps", "--no-compile", *share]
+    run_logged_together(commands, what=f"pip could not install requirements/{lock_file}", fix=NETWORK_FIX)
+
+
+def divide_lock(text: str, parts: int) -> list[list[str]]:
+    """The requirements of a lock file in `parts` shares, dealt like cards: large relatives stand side by side."""
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    pins = [line for line in lines if line]
+    return [share for start in range(parts) if (share := pins[start::parts])]
 
 
 def make_venv(folder: Path, python: BasePython, log: Path) -> None:

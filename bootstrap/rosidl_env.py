@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 from bootstrap.paths import Layout
-from bootstrap.python import NETWORK_FIX, BasePython, make_venv
+from bootstrap.python import BasePython, install_locked, make_venv
 from bootstrap.stamps import Stamp, digest
-from bootstrap.steps import run_logged, step
+from bootstrap.steps import step
 
 # Where the machine that built the wheels had its headers: exported CMake files still name these folders.
 FOREIGN_PYTHON_HEADERS = "/opt/python/cp312-cp312/include/python3.12"
@@ -34,12 +34,7 @@ def ensure_generators(layout: Layout, python: BasePython) -> None:
         stamp = Stamp(layout, "rosidl")
         stamp.clear()
         make_venv(layout.rosidl, python, layout.log / "rosidl-venv.log")
-        run_logged(
-            [_python(layout), "-m", "pip", "install", "--no-deps", "-r", layout.requirements / "rosidl.txt"],
-            layout.log / "rosidl-pip.log",
-            what="pip could not install requirements/rosidl.txt",
-            fix=NETWORK_FIX,
-        )
+        install_locked(layout, _python(layout), "rosidl.txt")
         point_to_local_headers(layout.rosidl, python.include, _numpy_headers(layout))
         stamp.write(fingerprint(layout, python))
 

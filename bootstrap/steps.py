@@ -60,10 +60,42 @@ def run_logged(
 
     :raises SetupError: when it fails, saying `what` and how to `fix` it, below the last lines of the log.
     """
+    run_logged_together({log: command}, what=what, fix=fix, env=env, cwd=cwd)
+
+
+def run_logged_together(
+    commands: Mapping[Path, Sequence[str | Path]],
+    *,
+    what: str,
+    fix: str,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> None:
+    """Run commands side by side, each with its output in the file that names it, and wait for all.
+
+    :raises SetupError: for the first that failed, as run_logged does.
+    """
+    processes: dict[Path, subprocess.Popen[bytes]] = {}
+    try:
+        for log, command in commands.items():
+            processes[log] = _start(command, log, env, cwd)
+        statuses = {log: process.wait() for log, process in processes.items()}
+    finally:
+        for process in processes.values():
+            _end(process)
+    for log, status in statuses.items():
+        if status != 0:
+            _show_end_of(log)
+            raise SetupError(f"{what} (exit status {status}; whole log: {log})", fix)
+
+
+def _start(
+    command: Sequence[str | Path], log: Path, env: Mapping[str, str] | None, cwd: Path | None
+) -> subprocess.Popen[bytes]:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as output:
         print("$", *command, file=output, flush=True)
-        process = subprocess.Popen(
+        return subprocess.Popen(
             list(command),
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -72,13 +104,6 @@ def run_logged(
             cwd=cwd,
             pass_fds=tuple(_held_locks),
         )
-        try:
-            status = process.wait()
-        finally:
-            _end(process)
-    if status != 0:
-        _show_end_of(log)
-        raise SetupError(f"{what} (exit status {status}; whole log: {log})", fix)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -5,6 +5,10 @@
 The launch ends when the agent has ended; with agent:=none the cell stays up for you to call it by hand.
 """
 
+from pathlib import Path
+
+from jarvis_agent.registry import policy_names
+from jarvis_core.errors import BadInputError
 from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
@@ -29,6 +33,17 @@ def text(argument):
 def flag(argument):
     """An argument as a truth value."""
     return ParameterValue(LaunchConfiguration(argument), value_type=bool)
+
+
+def refuse_bad_arguments(context):
+    """What can't work is said before any process starts."""
+    task = Path(LaunchConfiguration("task").perform(context))
+    if not (task if task.is_file() else task / "task.json").exists():
+        raise BadInputError("no task there", where=str(task), fix="make one with `jarvis tasks cut`")
+    agent = LaunchConfiguration("agent").perform(context)
+    if agent not in ("", "none", *policy_names()):
+        raise BadInputError(f"unknown agent {agent!r}", fix=f"choose one of {', '.join(policy_names())}, none")
+    return []
 
 
 def agent_actions(context):
@@ -132,6 +147,7 @@ def generate_launch_description():
                 description="true: skills and agent see by the top camera, not by the true state",
             ),
             DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
+            OpaqueFunction(function=refuse_bad_arguments),
             cell,
             manager,
             RegisterEventHandler(without_manager),

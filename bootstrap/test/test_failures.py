@@ -23,11 +23,12 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def _failing_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command that set-up would run fails with a word on its output."""
     real = steps.run_logged
+    failing = [sys.executable, "-c", "import sys; print('the reason'); sys.exit(3)"]
 
     def fail(_command: object, log: Path, *, what: str, fix: str, **_: object) -> None:
-        real([sys.executable, "-c", "import sys; print('the reason'); sys.exit(3)"], log, what=what, fix=fix)
+        real(failing, log, what=what, fix=fix)
 
-    for module in (python, ros_pip, rosidl_env, workspace):
+    for module in (python, ros_pip, workspace):
         monkeypatch.setattr(module, "run_logged", fail)
 
 
@@ -54,6 +55,25 @@ def test_a_failing_step_shows_its_output_its_log_and_the_fix(
     assert fix in caught.value.fix
     assert str(layout.log) in caught.value.what
     assert "the reason" in capfd.readouterr().err
+
+
+def test_of_commands_side_by_side_the_one_that_fails_is_shown(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each waits for the other's word: one after the other they would never end."""
+    script = f"cd {tmp_path}; touch $0; until [ -e $1 ]; do sleep 0.02; done; echo $0 says $2; exit $3"
+    good, bad = tmp_path / "good.log", tmp_path / "bad.log"
+    commands: dict[Path, list[str | Path]] = {
+        good: ["sh", "-c", script, "a", "b", "nothing", "0"],
+        bad: ["sh", "-c", script, "b", "a", "ouch", "3"],
+    }
+    with pytest.raises(SetupError, match="two things") as caught:
+        steps.run_logged_together(commands, what="could not do two things", fix="do one")
+    assert f"exit status 3; whole log: {bad}" in caught.value.what
+    shown = capfd.readouterr().err
+    assert "b says ouch" in shown
+    assert "a says" not in shown
+    assert "a says nothing" in good.read_text()
 
 
 def missing(required: bool) -> Need:

@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bootstrap import python
 from bootstrap.paths import Layout
@@ -21,7 +23,12 @@ def ran(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             layout.venv_python.parent.mkdir(parents=True)
             layout.venv_python.touch()
 
+    def run_together(commands: dict[Path, list[str | Path]], **_: object) -> None:
+        done.append("pip")
+        assert all("pip" in command for command in commands.values())
+
     monkeypatch.setattr(python, "run_logged", run)
+    monkeypatch.setattr(python, "run_logged_together", run_together)
     return done
 
 
@@ -56,15 +63,15 @@ def test_an_interrupted_installation_starts_from_nothing(
 ) -> None:
     python.ensure_venv(layout, base)
     (layout.requirements / "test.txt").write_text("numpy==2")
-    working = python.run_logged
+    working = python.run_logged_together
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(python, "run_logged", interrupted)
+    monkeypatch.setattr(python, "run_logged_together", interrupted)
     with pytest.raises(KeyboardInterrupt):
         python.ensure_venv(layout, base)
-    monkeypatch.setattr(python, "run_logged", working)
+    monkeypatch.setattr(python, "run_logged_together", working)
     python.ensure_venv(layout, base)
     assert ran == ["venv", "pip"] * 2
 
@@ -73,3 +80,12 @@ def test_a_python_that_went_away_is_noticed(layout: Layout, base: BasePython, ra
     python.ensure_venv(layout, base)
     layout.venv_python.unlink()
     assert not python.stands(layout, base)
+
+
+@given(st.lists(st.from_regex(r"[a-z]+==[0-9]", fullmatch=True)), st.integers(1, 5))
+def test_every_pin_of_a_lock_file_is_in_one_share(pins: list[str], parts: int) -> None:
+    shares = python.divide_lock("# Locked\n" + "\n".join(f"{pin}  # via something" for pin in pins), parts)
+    assert sorted(pin for share in shares for pin in share) == sorted(pins)
+    assert all(shares)
+    assert len(shares) == min(parts, len(pins))
+    assert max(map(len, shares), default=0) - min(map(len, shares), default=0) <= 1

@@ -59,21 +59,23 @@ def test_an_oracle_plays_an_episode_to_its_page(task: Path, tmp_path: Path) -> N
     assert "data:video/mp4" in page
 
 
-def test_a_missing_task_ends_the_launch_with_one_line(tmp_path: Path) -> None:
-    output = finish(launch(f"task:={tmp_path / 'nothing'}", f"results:={tmp_path}"))
-    said = [line for line in output.splitlines() if line.startswith("[sim_node")]
-    assert len(said) == 1, output
-    assert "error:" in said[0]
-    assert "no such file" in said[0]
-    assert not list(tmp_path.iterdir())
-
-
-def test_an_unknown_agent_ends_the_launch_with_one_line(task: Path, tmp_path: Path) -> None:
-    output = finish(launch(f"task:={task}", "agent:=nobody", f"results:={tmp_path}"))
-    said = [line for line in output.splitlines() if line.startswith("[agent_node")]
-    assert [line.partition("] ")[2] for line in said] == [
-        "error: unknown agent 'nobody' - choose one of manual_reader, noop, nudge, oracle"
-    ]
+def test_bad_arguments_end_the_launch_with_one_line_before_anything_starts(task: Path, tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing"
+    for arguments, said in [
+        ((f"task:={nothing}",), f"{nothing}: no task there - make one with `jarvis tasks cut`"),
+        (
+            (f"task:={task}", "agent:=nobody"),
+            "unknown agent 'nobody' - choose one of manual_reader, noop, nudge, oracle, none",
+        ),
+    ]:
+        process = launch(*arguments, f"results:={tmp_path / 'results'}")
+        output = finish(process)
+        assert process.returncode == 1, output
+        (line,) = (line for line in output.splitlines() if "[ERROR]" in line)
+        assert line.endswith(said)
+        assert "Traceback" not in output
+        assert "process started" not in output
+        assert not (tmp_path / "results").exists()
 
 
 def test_ctrl_c_in_an_episode_leaves_nothing_half_written(task: Path, tmp_path: Path) -> None:
