@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
@@ -52,8 +53,9 @@ def run_linters(layout: Layout, ready: Ready) -> list[str]:
     env = {name: value for name, value in ready.env.items() if name != "PYTHONPATH"}
     failed = []
     for name, command in lint_commands(layout).items():
+        start = time.monotonic()
         result = subprocess.run(command, cwd=layout.root, env=env, capture_output=True, text=True)
-        say(f"{name}: {'ok' if result.returncode == 0 else 'FAILED'}")
+        say(f"{name}: {'ok' if result.returncode == 0 else 'FAILED'} {time.monotonic() - start:.1f} s")
         if result.returncode != 0:
             print(result.stdout + result.stderr, flush=True)
             failed.append(name)

@@ -42,7 +42,9 @@ def refuse_bad_arguments(context):
         raise BadInputError("no task there", where=str(task), fix="make one with `jarvis tasks cut`")
     agent = LaunchConfiguration("agent").perform(context)
     if agent not in ("", "none", *policy_names()):
-        raise BadInputError(f"unknown agent {agent!r}", fix=f"choose one of {', '.join(policy_names())}, none")
+        raise BadInputError(
+            f"unknown agent {agent!r}", fix=f"choose one of {', '.join(policy_names())}, none"
+        )
     return []
 
 

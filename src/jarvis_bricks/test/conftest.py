@@ -1,26 +1,12 @@
 """Real LDraw data where the environment names some; tests that need it skip without."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from jarvis_bricks.build_check import FingerClearance
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
-
-# Machines are shared and slow at times: hangs are what the tests' own timeout is for.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests neither use nor fill the user's cache of parts."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 @pytest.fixture(scope="session")

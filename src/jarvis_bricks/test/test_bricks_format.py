@@ -145,9 +145,9 @@ def test_submodels_that_multiply_without_end_are_refused(
 
 
 def test_faces_that_multiply_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jarvis_bricks.part_mesh.MAX_SHAPES", 20_000)
+    monkeypatch.setattr("jarvis_bricks.part_mesh.MAX_SHAPES", 4_000)
     face = "3 16 0 0 0 1 0 0 1 1 0\n"
-    for depth in (12, 5000):
+    for depth in (12, 500):
         parts = [f"0 FILE s{i}.dat\n{face}" + f"1 4 0 0 0 {UNIT} s{i + 1}.dat\n" * 10 for i in range(depth)]
         text = f"0 FILE m.ldr\n1 4 0 0 0 {UNIT} s0.dat\n" + "".join([*parts, f"0 FILE s{depth}.dat\n{face}"])
         (brick,) = read(tmp_path, text).bricks

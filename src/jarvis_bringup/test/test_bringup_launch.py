@@ -59,7 +59,9 @@ def test_an_oracle_plays_an_episode_to_its_page(task: Path, tmp_path: Path) -> N
     assert "data:video/mp4" in page
 
 
-def test_bad_arguments_end_the_launch_with_one_line_before_anything_starts(task: Path, tmp_path: Path) -> None:
+def test_bad_arguments_end_the_launch_with_one_line_before_anything_starts(
+    task: Path, tmp_path: Path
+) -> None:
     nothing = tmp_path / "nothing"
     for arguments, said in [
         ((f"task:={nothing}",), f"{nothing}: no task there - make one with `jarvis tasks cut`"),
