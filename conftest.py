@@ -65,15 +65,12 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what did not run, and why; repeat what the linters found, which scrolled away long ago."""
+    """Say what did not run, and why."""
     reasons = collections.Counter(_reason(report) for report in terminalreporter.stats.get("skipped", []))
     if reasons:
         terminalreporter.section(f"{reasons.total()} skipped, by reason")
         for reason, count in reasons.most_common():
             terminalreporter.line(f"{count:5d}  {reason}")
-    if linters := os.environ.get("JARVIS_LINT_FAILED"):
-        terminalreporter.section("linters failed", red=True)
-        terminalreporter.line(f"{linters}: see above the tests. The exit status counts them.")
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:

@@ -1,10 +1,11 @@
 """./jarvis test: the linters and every test, in the environment that everything runs in."""
 
+import contextlib
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -13,20 +14,17 @@ from bootstrap.paths import Layout
 from bootstrap.prepare import Ready
 from bootstrap.steps import say
 
-# Where each test run leaves the result of the linters for conftest.py to repeat at the end.
-LINT_VARIABLE = "JARVIS_LINT_FAILED"
-
 
 def run(layout: Layout, ready: Ready, arguments: Sequence[str]) -> int:
-    """Run everything, or pytest alone with its arguments. The last line printed is pytest's summary."""
-    failed = [] if arguments else run_linters(layout, ready)
+    """Run everything, or pytest alone with its arguments. What the linters found is printed below pytest's summary."""
     pytest = [str(layout.venv_python), "-m", "pytest", "--rootdir", str(layout.root)]
     pytest += ["-c", str(layout.root / "pyproject.toml")]
     pytest += arguments or ["-n", workers(), "--dist", "loadfile", "--durations=25", "--durations-min=5"]
     env = ready.env | {"HYPOTHESIS_STORAGE_DIRECTORY": str(layout.state / "hypothesis")}
-    if failed:
-        env[LINT_VARIABLE] = ", ".join(failed)
-    status = run_and_forward_signals(pytest, env, cwd=None if arguments else layout.root)
+    if arguments:
+        return run_and_forward_signals(pytest, env, cwd=None)
+    with linters_beside(layout, ready) as failed:
+        status = run_and_forward_signals(pytest, env, cwd=layout.root)
     return status or int(bool(failed))
 
 
@@ -47,19 +45,33 @@ def lint_commands(layout: Layout) -> dict[str, list[str]]:
     }
 
 
-def run_linters(layout: Layout, ready: Ready) -> list[str]:
-    """Run each linter; returns the names of those that found something."""
+@contextlib.contextmanager
+def linters_beside(layout: Layout, ready: Ready) -> Iterator[list[str]]:
+    """Linters while something else runs, which waits for things at times and leaves them the time.
+
+    What is yielded holds, after the end, the names of those that found something.
+    """
     # ROS out of sight, as on a machine without it: mypy would look into an untyped rclpy.
     env = {name: value for name, value in ready.env.items() if name != "PYTHONPATH"}
-    failed = []
-    for name, command in lint_commands(layout).items():
-        start = time.monotonic()
-        result = subprocess.run(command, cwd=layout.root, env=env, capture_output=True, text=True)
-        say(f"{name}: {'ok' if result.returncode == 0 else 'FAILED'} {time.monotonic() - start:.1f} s")
-        if result.returncode != 0:
-            print(result.stdout + result.stderr, flush=True)
-            failed.append(name)
-    return failed
+    failed: list[str] = []
+    with contextlib.ExitStack() as stack:
+        started = {}
+        for name, command in lint_commands(layout).items():
+            output = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
+            process = subprocess.Popen(
+                ["nice", *command], cwd=layout.root, env=env, stdout=output, stderr=subprocess.STDOUT
+            )
+            stack.enter_context(process)  # waits, after
+            stack.callback(process.kill)
+            started[name] = (process, output)
+        yield failed
+        for name, (process, output) in started.items():
+            status = process.wait()
+            say(f"{name}: {'ok' if status == 0 else 'FAILED'}")
+            if status != 0:
+                output.seek(0)
+                print(output.read(), flush=True)
+                failed.append(name)
 
 
 def run_and_forward_signals(command: Sequence[str], env: dict[str, str], cwd: Path | None) -> int:
