@@ -7,12 +7,15 @@ import shutil
 import signal
 import subprocess
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from jarvis_cli.sources import read_model
 from jarvis_cli.tasks import one_task, write_task
 from jarvis_core.files import read_json
+from jarvis_episode.recording.bag import AGENT_CALLS, SKILL_GOALS
+from jarvis_episode.recording.storage import Storage
 from jarvis_scoring.inputs import read_record
 from jarvis_scoring.protocol import EpisodeScore
 
@@ -51,6 +54,10 @@ def test_an_oracle_plays_an_episode_to_its_page(task: Path, tmp_path: Path) -> N
     assert len(folders) == 1, output
     record = read_record(folders[0] / "record.json")
     assert (record.outcome, record.transport, record.policy.privileged) == ("finished", "ros", True), output
+    recorded = Storage.open(folders[0] / "bag").messages((AGENT_CALLS, SKILL_GOALS))
+    heard = Counter(message.topic for message in recorded)
+    assert heard[SKILL_GOALS] == len(record.calls)
+    assert heard[AGENT_CALLS] > len(record.calls)
     score = read_json(folders[0] / "score.json", EpisodeScore)
     assert score.s_exact == 1.0
     assert score.score > 95

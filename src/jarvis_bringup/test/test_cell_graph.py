@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 import unittest
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,8 @@ from jarvis_core.ros.spinning import BackgroundExecutor
 from jarvis_core.ros.waiting import call, wait_for
 from jarvis_core.skills import HomeGoal, MoveToGoal, PickAndPlaceGoal, PickGoal, PlaceGoal
 from jarvis_core.status import Status
-from jarvis_episode.recording.bag import read_world_states
+from jarvis_episode.recording.bag import SKILL_CALLS, SKILL_FEEDBACK, SKILL_GOALS, read_world_states
+from jarvis_episode.recording.storage import Storage
 from jarvis_robot.config import load_robot_config
 from jarvis_robot.model import RobotModel
 from jarvis_scoring.inputs import read_record
@@ -383,6 +385,10 @@ class TestCell(unittest.TestCase):
         # The bag alone holds the same last state, and no message of it is missing.
         states = read_world_states(folder / "bag")
         assert states[-1].objects == record.final.objects
+        recorded = Storage.open(folder / "bag").messages((SKILL_GOALS, SKILL_FEEDBACK, SKILL_CALLS))
+        heard = Counter(message.topic for message in recorded)
+        assert (heard[SKILL_GOALS], heard[SKILL_CALLS]) == (2, 2)
+        assert heard[SKILL_FEEDBACK] >= 6
         for name in ("before.png", "after.png", "video.mp4"):
             assert (folder / name).stat().st_size > 1000, name
 

@@ -24,6 +24,26 @@ class CallRecord(msgspec.Struct, frozen=True):
     wall_s: float
 
 
+class ToolCall(msgspec.Struct, frozen=True):
+    """One call of an agent's tools as the cell answered it: also one that moves nothing, and one that was refused.
+
+    Attributes:
+        arguments: JSON object, by name.
+        answer: JSON of the answer without its pictures; the reason where it was refused.
+        refused: bad arguments, a limit, or nothing in the cell that could answer; a skill that failed was not refused.
+        start_s, end_s: of the cell's clock; ``wall_s`` is what it took on the wall clock.
+    """
+
+    index: int
+    tool: str
+    arguments: str
+    answer: str
+    refused: bool
+    start_s: float
+    end_s: float
+    wall_s: float
+
+
 class PolicyInfo(msgspec.Struct, frozen=True):
     """Who ran.
 

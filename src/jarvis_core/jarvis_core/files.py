@@ -52,6 +52,11 @@ def encode(value: Any) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value, enc_hook=encode_hook), indent=2) + b"\n"
 
 
+def encode_line(value: Any) -> str:
+    """The same on one line, as it goes into messages."""
+    return msgspec.json.encode(value, enc_hook=encode_hook).decode()
+
+
 def decode[T](data: bytes, kind: type[T], *, where: str) -> T:
     """Read JSON into ``kind``; raises BadInputError naming ``where`` and the place in the document."""
     try:

@@ -17,6 +17,7 @@ class EpisodeConfig(Config, frozen=True):
         state_rate_hz: rate of the recorded true states.
         video_fps, video_speed: pictures a second of the video, and how much faster than life it runs.
         camera_rate_hz: rate of the recorded camera pictures.
+        bag_split_bytes, bag_split_s: size and simulated seconds at which a bag goes on in a further file.
         record_queue: messages that may wait for the disk.
         record_patience_s: wall-clock seconds after which a disk that takes nothing ends the recording.
         record_reserve_bytes: room that is kept for the record of an episode whose disk is full.
@@ -31,11 +32,15 @@ class EpisodeConfig(Config, frozen=True):
     video_fps: int
     video_speed: float
     camera_rate_hz: float
+    bag_split_bytes: int
+    bag_split_s: float
     record_queue: int
     record_patience_s: float
     record_reserve_bytes: int
 
     def __post_init__(self) -> None:
+        if self.bag_split_bytes < 1 or self.bag_split_s <= 0:
+            raise ValueError("bag_split_bytes and bag_split_s must be > 0")
         if self.record_queue < 1 or self.record_patience_s <= 0 or self.record_reserve_bytes < 1:
             raise ValueError("record_queue, record_patience_s and record_reserve_bytes must be > 0")
 

@@ -31,6 +31,7 @@ from jarvis_episode.disturbance import Spoiler
 from jarvis_episode.perceiving import open_eyes
 from jarvis_episode.recording.folder import EpisodeFolder, write_score
 from jarvis_episode.recording.recorder import EpisodeRecorder
+from jarvis_episode.recording.skill_log import RecordedSkills
 from jarvis_episode.settings import Settings
 from jarvis_episode.tools import EpisodeTools, Ledger, OracleTools, run_policy
 from jarvis_episode.versions import versions
@@ -145,6 +146,7 @@ class _Episode:
         started_at, wall = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
         objects, initial = world.objects(), world.state()
         self._latest = initial
+        self._skills = RecordedSkills(cell.skills, world, recorder)
         recorder.opening(self._record(recorder, initial, started_at, objects=objects))
         recorder.state(initial)
         handles = self._observe(recorder)
@@ -152,7 +154,7 @@ class _Episode:
             if self._spoiler is not None:
                 self._disturbance = self._spoiler.spoil(cell, self._targets, self._seed, self._run_skill)
             recorder.before(cell.camera.capture())
-            ledger = self._ledger()
+            ledger = self._ledger(recorder)
             outcome, message, time_s = self._act(ledger, brief)
         finally:
             for handle in handles:
@@ -213,7 +215,7 @@ class _Episode:
             **(nothing | happened),
         )
 
-    def _ledger(self) -> Ledger:
+    def _ledger(self, recorder: EpisodeRecorder) -> Ledger:
         limits = self._settings.episode
         return Ledger(
             self._run_skill,
@@ -221,11 +223,12 @@ class _Episode:
             limit_s=limits.hard_stop_factor * self.budget_s,
             max_calls=limits.max_calls,
             max_wall_s=limits.max_wall_s,
+            on_tool=recorder.agent_call,
         )
 
     def _run_skill(self, goal: SkillGoal) -> SkillResult:
         """Raises what broke the world or the record meanwhile: for the executor that is only a skill's bug."""
-        result = self._cell.skills.run(goal, self._on_progress)
+        result = self._skills.run(goal, self._on_progress)
         bug = self._cell.skills.last_bug
         if self._fault is not None:
             raise self._fault

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import math
 import time
 from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate
 
-from jarvis_core.episode import CallRecord
+import msgspec
+from jarvis_core.episode import CallRecord, ToolCall
 from jarvis_core.errors import BadInputError, JarvisError, PerceptionRefusedError, RefusedError
 from jarvis_core.files import decode, encode
 from jarvis_core.manual import TaskBrief
@@ -32,6 +36,8 @@ from jarvis_core.skills import (
 )
 from jarvis_core.status import Status
 
+from jarvis_episode.tool_calls import as_text
+
 logger = logging.getLogger(__name__)
 
 #: How an episode ended: ``finished``, ``stopped``, ``crashed`` or ``cell_error``, and a sentence.
@@ -51,9 +57,11 @@ class Ledger:
         limit_s: simulated seconds after which the episode is over.
         max_calls: calls after which it is over.
         max_wall_s: seconds of the wall clock after which it is over (noticed at the next call or look).
+        on_tool: told every call of the agent's tools, once it is answered.
 
     Attributes:
         ending: ``stopped`` or ``cell_error`` with the reason, as soon as one of them is certain.
+        tool_calls: number of calls of the agent's tools so far.
     """
 
     def __init__(
@@ -64,6 +72,7 @@ class Ledger:
         limit_s: float,
         max_calls: int,
         max_wall_s: float = math.inf,
+        on_tool: Callable[[ToolCall], None] = lambda call: None,
     ) -> None:
         self._run = run
         self._clock = clock
@@ -72,6 +81,9 @@ class Ledger:
         self._max_calls = max_calls
         self._max_wall_s = max_wall_s
         self._wall_start = time.monotonic()
+        self._on_tool = on_tool
+        self._last_s = self._start_s
+        self.tool_calls = 0
         self.calls: list[CallRecord] = []
         self.ending: Ending | None = None
 
@@ -113,6 +125,38 @@ class Ledger:
             logger.exception("the cell failed")
             raise self._over("cell_error", _words(error)) from error
 
+    def noted[T](self, tool: str, arguments: dict[str, Any], work: Callable[[], T]) -> T:
+        """Have a tool's answer made, and tell ``on_tool`` of it or of why there is none."""
+        start_s, began = self._now(), time.monotonic()
+        refused, said = True, ""
+        try:
+            answer = work()
+            refused, said = False, as_text(answer)
+        except BaseException as error:
+            said = as_text(_words(error))
+            raise
+        finally:
+            wall_s = time.monotonic() - began
+            self._note(ToolCall(0, tool, as_text(arguments), said, refused, start_s, self._now(), wall_s))
+        return answer
+
+    def _note(self, call: ToolCall) -> None:
+        try:
+            self._on_tool(msgspec.structs.replace(call, index=self.tool_calls))
+        except Exception as error:
+            logger.exception("a call could not be recorded")
+            raise self._over("cell_error", _words(error)) from error
+        self.tool_calls += 1
+
+    def _now(self) -> float:
+        """The cell's clock; of a cell that is silent, or an episode that is over, what it said last."""
+        if self.ending is None:
+            try:
+                self._last_s = self._clock()
+            except Exception:
+                logger.debug("the cell's clock is silent", exc_info=True)
+        return self._last_s
+
     def _check_limits(self, time_s: float) -> None:
         if time_s >= self._limit_s:
             raise self._over("stopped", f"the hard limit of {self._limit_s:.0f} simulated seconds is reached")
@@ -144,12 +188,28 @@ def checked_goal[G: SkillGoal](goal: G) -> G:
     return decode(data, type(goal), where=where)
 
 
-def _words(error: Exception) -> str:
+def _words(error: BaseException) -> str:
     return error.line() if isinstance(error, JarvisError) else f"{type(error).__name__}: {error}"
+
+
+def _logged[T: EpisodeTools, **P, R](
+    method: Callable[Concatenate[T, P], R],
+) -> Callable[Concatenate[T, P], R]:
+    """A tool whose calls are noted under its own name."""
+    names = list(inspect.signature(method).parameters)[1:]
+
+    @wraps(method)
+    def call(self: T, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        arguments = dict(zip(names, args, strict=False)) | kwargs
+        return self._ledger.noted(method.__name__, arguments, lambda: method(self, *args, **kwargs))
+
+    return call
 
 
 class EpisodeTools:
     """Tools as any agent gets them: no ground truth behind any attribute it could reach by the protocol.
+
+    Every call is noted but ``time_s``, which asks nothing of the cell.
 
     Arguments of the wrong kind are a program's mistake, not a failed action: they raise BadInputError.
 
@@ -177,15 +237,18 @@ class EpisodeTools:
         """How the episode ended, if not by the policy."""
         return self._ledger.ending
 
+    @_logged
     def brief(self) -> TaskBrief:
         return self._brief
 
     def time_s(self) -> float:
         return self._ledger.read(lambda: self._ledger.time_s)
 
+    @_logged
     def observe(self) -> Observation:
         return self._ledger.read(self._observe)
 
+    @_logged
     def scene(self) -> Scene:
         if self._eyes is None:
             raise RefusedError(
@@ -193,11 +256,13 @@ class EpisodeTools:
             )
         return self._ledger.read(self._eyes.scene)
 
+    @_logged
     def plan_grasp(self, object_id: str, place_pose: Pose | None = None) -> GraspPlan:
         goal = checked_goal(PickGoal(object_id, place_pose))
         planning = self._planner()
         return self._ledger.read(lambda: planning.grasps(goal.object_id, goal.place_pose))
 
+    @_logged
     def reach(self, pose: Pose) -> ReachAnswer:
         goal, planning = checked_goal(MoveToGoal(pose)), self._planner()
         return self._ledger.read(lambda: planning.reach(goal.pose))
@@ -207,30 +272,39 @@ class EpisodeTools:
             raise RefusedError("this cell answers no questions about grasps and reach", fix="try the action")
         return self._planning
 
+    @_logged
     def pick(self, object_id: str, place_pose: Pose | None = None) -> SkillResult:
         return self._ledger.call(PickGoal(object_id, place_pose))
 
+    @_logged
     def place(self, pose: Pose) -> SkillResult:
         return self._ledger.call(PlaceGoal(pose))
 
+    @_logged
     def pick_and_place(self, object_id: str, pose: Pose) -> SkillResult:
         return self._ledger.call(PickAndPlaceGoal(object_id, pose))
 
+    @_logged
     def move_to(self, pose: Pose, *, straight: bool = False, speed: float = 1.0) -> SkillResult:
         return self._ledger.call(MoveToGoal(pose, straight, speed))
 
+    @_logged
     def push(self, object_id: str, offset_m: tuple[float, float]) -> SkillResult:
         return self._ledger.call(PushGoal(object_id, offset_m))
 
+    @_logged
     def home(self) -> SkillResult:
         return self._ledger.call(HomeGoal())
 
+    @_logged
     def grip(self, width_m: float) -> SkillResult:
         return self._ledger.call(GripGoal(width_m))
 
+    @_logged
     def remove(self, object_id: str) -> SkillResult:
         return self._ledger.call(RemoveGoal(object_id))
 
+    @_logged
     def press(self, object_id: str) -> SkillResult:
         return self._ledger.call(PressGoal(object_id))
 
@@ -251,12 +325,15 @@ class OracleTools(EpisodeTools):
         self._true_scene = true_scene
         self._targets = targets
 
+    @_logged
     def true_scene(self) -> Scene:
         return self._ledger.read(self._true_scene)
 
+    @_logged
     def scene(self) -> Scene:
-        return self.true_scene()
+        return self._ledger.read(self._true_scene)
 
+    @_logged
     def targets(self) -> tuple[TargetObject, ...]:
         return self._targets
 

@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 from jarvis_core.cell import CellConfig
@@ -16,10 +17,11 @@ from jarvis_core.manual import TaskBrief
 from jarvis_core.objects import TargetObject
 from jarvis_core.observation import Observation
 from jarvis_core.ports import Policy, ReportingPolicy
-from jarvis_core.ros.conversions import targets_from_ros
+from jarvis_core.ros.conversions import targets_from_ros, tool_call_to_ros
 from jarvis_core.ros.main import Stop, run_node
 from jarvis_core.ros.waiting import call
 from jarvis_episode.config import EpisodeConfig
+from jarvis_episode.recording.bag import AGENT_CALLS
 from jarvis_episode.recording.folder import AGENT_FOLDER
 from jarvis_episode.tools import EpisodeTools, Ledger, OracleTools, run_policy
 from jarvis_robot.config import load_robot_config
@@ -37,12 +39,15 @@ from jarvis_agent.cage.isolation import Isolation, find_isolation
 from jarvis_agent.program import Program, ProgramPolicy, read_programs
 from jarvis_agent.registry import make_policy
 from jarvis_agent.toolbox import Layer
-from jarvis_interfaces.msg import Targets
+from jarvis_interfaces.msg import AgentCall, Targets
 from jarvis_interfaces.srv import EndEpisode, LoadEpisode, StartEpisode
 
 LOAD_TIMEOUT_S = 120.0
 END_TIMEOUT_S = 300.0
 TARGETS_TIMEOUT_S = 10.0
+RECORDER_TIMEOUT_S = 10.0
+#: Calls kept for a recorder that lags.
+CALLS_DEPTH = 1000
 #: Exit status after a stop in the middle of an episode.
 INTERRUPTED = 130
 
@@ -74,6 +79,7 @@ class AgentNode(Node):
         self._camera = RosCamera(self, cell.top_camera.pose())
         self._skills = SkillClient(self)
         self._planning = RosPlanning(self)
+        self._calls = self.create_publisher(AgentCall, AGENT_CALLS, CALLS_DEPTH)
         self._load = self.create_client(LoadEpisode, "/episode/load")
         self._start = self.create_client(StartEpisode, "/episode/start")
         self._end = self.create_client(EndEpisode, "/episode/end")
@@ -128,8 +134,15 @@ class AgentNode(Node):
         self._skills.connect()
         self._planning.connect()
         self._robot.connect()
+        self._await_recorder()
         call(self._start, StartEpisode.Request(), LOAD_TIMEOUT_S)
         return decode(answer.brief.encode(), TaskBrief, where="/episode/load")
+
+    def _await_recorder(self) -> None:
+        """What is published before anybody subscribed is lost; an episode without a recorder ends saying so."""
+        deadline = time.monotonic() + RECORDER_TIMEOUT_S
+        while not self._calls.get_subscription_count() and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     def ledger(self, brief: TaskBrief) -> Ledger:
         """Counts the calls and keeps the limits, from now on."""
@@ -139,6 +152,7 @@ class AgentNode(Node):
             limit_s=self._limits.hard_stop_factor * brief.budget_s,
             max_calls=self._limits.max_calls,
             max_wall_s=self._limits.max_wall_s,
+            on_tool=lambda call: self._calls.publish(tool_call_to_ros(call)),
         )
 
     def tools(self, brief: TaskBrief, ledger: Ledger) -> EpisodeTools:
@@ -154,9 +168,9 @@ class AgentNode(Node):
         robot = self._robot.state()
         return Observation(self._camera.capture(not_before_s=robot.time_s), robot)
 
-    def end(self, outcome: str, message: str, calls: int) -> EndEpisode.Response:
-        """End the episode: the record, which has to hold so many ``calls``, is written and scored."""
-        request = EndEpisode.Request(outcome=outcome, message=message, calls=calls)
+    def end(self, outcome: str, message: str, calls: int, agent_calls: int) -> EndEpisode.Response:
+        """End the episode: the record, which has to hold so many calls of skills and tools, is written and scored."""
+        request = EndEpisode.Request(outcome=outcome, message=message, calls=calls, agent_calls=agent_calls)
         return call(self._end, request, END_TIMEOUT_S)
 
 
@@ -172,7 +186,7 @@ def play(node: AgentNode) -> None:
         outcome, message = run_policy(node.policy, node.tools(brief, ledger))
         # A call that the skill server never answered is in no record of its own.
         answered = sum("duration_s" in made.result.facts for made in ledger.calls)
-        answer = node.end(outcome, message, answered)
+        answer = node.end(outcome, message, answered, ledger.tool_calls)
         if files.is_dir():
             shutil.copytree(files, Path(answer.folder) / AGENT_FOLDER)
     node.get_logger().info(f"{outcome} ({message}); score {answer.score:.1f}; record: {answer.folder}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 
-import msgspec
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, PoseStamped, Quaternion, Vector3
@@ -16,9 +15,9 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from jarvis_core.episode import CallRecord
+from jarvis_core.episode import CallRecord, ToolCall
 from jarvis_core.errors import BadInputError
-from jarvis_core.files import decode, encode_hook
+from jarvis_core.files import decode, encode_line
 from jarvis_core.motion import JointTrajectory
 from jarvis_core.objects import (
     Box,
@@ -32,6 +31,7 @@ from jarvis_core.objects import (
 from jarvis_core.pose import Pose
 from jarvis_core.skills import SkillGoal, SkillResult
 from jarvis_core.status import Status
+from jarvis_interfaces.msg import AgentCall as AgentCallMsg
 from jarvis_interfaces.msg import Box as BoxMsg
 from jarvis_interfaces.msg import Connection as ConnectionMsg
 from jarvis_interfaces.msg import ConnectionEvent as ConnectionEventMsg
@@ -211,7 +211,7 @@ def targets_from_ros(message: TargetsMsg) -> tuple[TargetObject, ...]:
 
 
 def result_to_ros(result: SkillResult) -> SkillResultMsg:
-    facts = msgspec.json.encode(result.facts, enc_hook=encode_hook).decode()
+    facts = encode_line(result.facts)
     status = SkillStatusMsg(value=int(result.status))
     return SkillResultMsg(status=status, message=result.message, facts=facts)
 
@@ -220,11 +220,13 @@ def result_from_ros(message: SkillResultMsg) -> SkillResult:
     return SkillResult(Status(message.status.value), message.message, json.loads(message.facts or "{}"))
 
 
-def call_to_ros(call: CallRecord) -> SkillCallMsg:
+def call_to_ros(call: CallRecord, number: int) -> SkillCallMsg:
+    """``number``: of the SkillGoal that it began with."""
     return SkillCallMsg(
         header=header(call.end_s),
         sequence=call.index,
-        goal=msgspec.json.encode(call.goal, enc_hook=encode_hook).decode(),
+        call=number,
+        goal=encode_line(call.goal),
         result=result_to_ros(call.result),
         start_s=call.start_s,
         end_s=call.end_s,
@@ -236,6 +238,20 @@ def call_from_ros(message: SkillCallMsg) -> CallRecord:
     goal: SkillGoal = decode(message.goal.encode(), SkillGoal, where="/skills/calls")  # type: ignore[arg-type]
     result = result_from_ros(message.result)
     return CallRecord(message.sequence, goal, result, message.start_s, message.end_s, message.wall_s)
+
+
+def tool_call_to_ros(call: ToolCall) -> AgentCallMsg:
+    return AgentCallMsg(
+        header=header(call.end_s),
+        sequence=call.index,
+        tool=call.tool,
+        arguments=call.arguments,
+        answer=call.answer,
+        refused=call.refused,
+        start_s=call.start_s,
+        end_s=call.end_s,
+        wall_s=call.wall_s,
+    )
 
 
 def trajectory_to_ros(trajectory: JointTrajectory) -> JointTrajectoryMsg:

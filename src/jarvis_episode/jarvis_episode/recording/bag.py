@@ -1,6 +1,7 @@
 """The bag of an episode: an MCAP rosbag2 directory, written and read without ROS.
 
-All times are the cell's clock. ``ros2 bag play BAG --clock`` replays it.
+In one process a bag's numbers of skill calls begin at 0; over ROS they are those of the skill node, which goes on
+counting. All times are the cell's clock. ``ros2 bag play BAG --clock`` replays it.
 
 =========================== ==================================== ======================================
 topic                       type                                 what
@@ -10,6 +11,10 @@ topic                       type                                 what
 /sim/object_states          jarvis_interfaces/msg/ObjectStates   true poses, held, connections; counted
 /sim/connection_events      jarvis_interfaces/msg/ConnectionEvent connections made and broken; counted
 /camera/color/image_raw/compressed sensor_msgs/msg/CompressedImage JPEG pictures of the top camera
+/skills/goals               jarvis_interfaces/msg/SkillGoal      skills that begin; counted
+/skills/feedback            jarvis_interfaces/msg/SkillFeedback  phases they go through; counted
+/skills/calls               jarvis_interfaces/msg/SkillCall      what came of them; counted
+/agent/calls                jarvis_interfaces/msg/AgentCall      what the agent asked and was answered; counted
 /episode/record             std_msgs/msg/String, latched         JSON: what else a score needs
 =========================== ==================================== ======================================
 """
@@ -18,15 +23,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
+from jarvis_core.episode import CallRecord, ToolCall
 from jarvis_core.errors import BadInputError
 from jarvis_core.objects import ConnectionEvent, ObjectState, WorldState
 from jarvis_core.pose import Pose
+from jarvis_core.skills import SkillGoal
 from rosbags.highlevel import AnyReader
 from rosbags.highlevel.anyreader import AnyReaderError
 from rosbags.interfaces import (
@@ -38,15 +44,20 @@ from rosbags.interfaces import (
     QosReliability,
     QosTime,
 )
-from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 
-from jarvis_episode.recording.message_types import typestore
+from jarvis_episode.recording import messages
+from jarvis_episode.recording.messages import Messages
+from jarvis_episode.recording.split import SplitLimits, SplitWriter
 
 CLOCK = "/clock"
 JOINT_STATES = "/joint_states"
 OBJECT_STATES = "/sim/object_states"
 CONNECTION_EVENTS = "/sim/connection_events"
 TOP_CAMERA = "/camera/color/image_raw/compressed"
+SKILL_GOALS = "/skills/goals"
+SKILL_FEEDBACK = "/skills/feedback"
+SKILL_CALLS = "/skills/calls"
+AGENT_CALLS = "/agent/calls"
 EPISODE_RECORD = "/episode/record"
 
 _FOREVER = QosTime(0, 0)
@@ -79,27 +90,25 @@ class BagWriter:
     Args:
         path: folder to create.
         interfaces: folder with msg/ of jarvis_interfaces; found by itself where None.
+        limits: when a further file begins; None: never.
 
     Raises:
         BadInputError: the folder exists.
     """
 
-    def __init__(self, path: Path, interfaces: Path | None = None) -> None:
+    def __init__(self, path: Path, interfaces: Path | None = None, limits: SplitLimits | None = None) -> None:
         if path.exists():
             raise BadInputError("a bag is there already", where=str(path))
-        self._types = typestore(interfaces)
+        self._messages = Messages(interfaces)
         self._lock = threading.Lock()
         self._connections: dict[str, Connection] = {}
         self._sequences: dict[str, int] = {}
-        self._writer = Writer(path, version=Writer.VERSION_LATEST, storage_plugin=StoragePlugin.MCAP)
-        # Chunks are compressed, not the file: what a killed process leaves can still be read chunk by chunk.
-        self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+        self._writer = SplitWriter(path, limits)
         self._writer.open()
         self._open = True
 
     def write_clock(self, time_s: float) -> None:
-        kind = "rosgraph_msgs/msg/Clock"
-        self._write(CLOCK, kind, time_s, self._make(kind, clock=self._time(time_s)))
+        self._write(CLOCK, messages.CLOCK_TYPE, time_s, self._messages.clock(time_s))
 
     def write_joint_states(
         self,
@@ -109,70 +118,62 @@ class BagWriter:
         velocities: Sequence[float] = (),
     ) -> None:
         """Joint positions in rad (arm) and m (fingers), velocities per second."""
-        kind = "sensor_msgs/msg/JointState"
-        message = self._make(
-            kind,
-            header=self._header(time_s, ""),
-            name=list(names),
-            position=np.asarray(positions, dtype=np.float64),
-            velocity=np.asarray(velocities, dtype=np.float64),
-            effort=np.zeros(0),
-        )
-        self._write(JOINT_STATES, kind, time_s, message)
+        message = self._messages.joint_state(time_s, names, positions, velocities)
+        self._write(JOINT_STATES, messages.JOINT_STATE_TYPE, time_s, message)
 
     def write_world_state(self, state: WorldState) -> None:
         """The true state. The message has room for one held object: of several (pads may touch two) the first."""
-        held = [thing.id for thing in state.objects if thing.held]
-        kind = "jarvis_interfaces/msg/ObjectStates"
-        pair = "jarvis_interfaces/msg/Connection"
-        with self._lock:
-            message = self._make(
-                kind,
-                header=self._header(state.time_s, "world"),
-                sequence=self._next(OBJECT_STATES),
-                ids=[thing.id for thing in state.objects],
-                poses=[self._pose(thing.pose) for thing in state.objects],
-                held=held[0] if held else "",
-                connections=[
-                    self._make(pair, upper=upper, lower=lower) for upper, lower in state.connections
-                ],
-            )
-            self._write_locked(OBJECT_STATES, kind, state.time_s, message, STREAM)
+        self._write_counted(
+            OBJECT_STATES,
+            messages.OBJECT_STATES_TYPE,
+            state.time_s,
+            lambda number: self._messages.object_states(number, state),
+        )
 
     def write_event(self, event: ConnectionEvent) -> None:
         """A connection made or broken."""
-        kind = "jarvis_interfaces/msg/ConnectionEvent"
-        with self._lock:
-            message = self._make(
-                kind,
-                header=self._header(event.time_s, "world"),
-                sequence=self._next(CONNECTION_EVENTS),
-                kind=event.kind,
-                upper=event.upper,
-                lower=event.lower,
-                error_xy_m=event.error_xy_m,
-                error_z_m=event.error_z_m,
-                error_yaw_rad=event.error_yaw_rad,
-                force_n=event.force_n,
-                studs=event.studs,
-            )
-            self._write_locked(CONNECTION_EVENTS, kind, event.time_s, message, STREAM)
+        self._write_counted(
+            CONNECTION_EVENTS,
+            messages.EVENT_TYPE,
+            event.time_s,
+            lambda number: self._messages.event(number, event),
+        )
+
+    def write_goal(self, time_s: float, goal: SkillGoal) -> None:
+        """A skill begins; goals are numbered in the order of writing, from 0."""
+        self._write_counted(
+            SKILL_GOALS,
+            messages.GOAL_TYPE,
+            time_s,
+            lambda number: self._messages.goal(number, time_s, goal),
+        )
+
+    def write_feedback(self, time_s: float, call: int, phase: str) -> None:
+        """A phase of the skill whose goal has the number ``call``."""
+        self._write_counted(
+            SKILL_FEEDBACK,
+            messages.FEEDBACK_TYPE,
+            time_s,
+            lambda number: self._messages.feedback(number, time_s, call, phase),
+        )
+
+    def write_call(self, call: CallRecord) -> None:
+        """A skill ended; its ``index`` is the number of its goal."""
+        self._write_counted(
+            SKILL_CALLS, messages.CALL_TYPE, call.end_s, lambda number: self._messages.call(number, call)
+        )
+
+    def write_agent_call(self, call: ToolCall) -> None:
+        """What an agent asked and was answered; its ``index`` is the sequence number."""
+        self._write(AGENT_CALLS, messages.AGENT_CALL_TYPE, call.end_s, self._messages.agent_call(call))
 
     def write_jpeg(self, time_s: float, jpeg: bytes, frame_id: str, topic: str = TOP_CAMERA) -> None:
         """A picture, already encoded."""
-        kind = "sensor_msgs/msg/CompressedImage"
-        message = self._make(
-            kind,
-            header=self._header(time_s, frame_id),
-            format="jpeg",
-            data=np.frombuffer(jpeg, dtype=np.uint8),
-        )
-        self._write(topic, kind, time_s, message)
+        self._write(topic, messages.IMAGE_TYPE, time_s, self._messages.jpeg(time_s, jpeg, frame_id))
 
     def write_episode(self, time_s: float, json: str) -> None:
         """What else a score needs (targets, shapes, budget), as JSON; latched."""
-        kind = "std_msgs/msg/String"
-        self._write(EPISODE_RECORD, kind, time_s, self._make(kind, data=json), LATCHED)
+        self._write(EPISODE_RECORD, messages.STRING_TYPE, time_s, self._messages.string(json), LATCHED)
 
     def write_raw(self, topic: str, kind: str, time_s: float, cdr: bytes, *, latched: bool = False) -> None:
         """A message that is serialised already (CDR), as a ROS recorder gets it.
@@ -182,7 +183,7 @@ class BagWriter:
         """
         with self._lock:
             connection = self._connection(topic, kind, LATCHED if latched else STREAM)
-            self._writer.write(connection, _nanoseconds(time_s), cdr)
+            self._writer.write(connection, messages.nanoseconds(time_s), cdr)
 
     def close(self) -> None:
         """Write index and metadata. May be called again."""
@@ -210,49 +211,30 @@ class BagWriter:
         with self._lock:
             self._write_locked(topic, kind, time_s, message, quality)
 
+    def _write_counted(self, topic: str, kind: str, time_s: float, make: Callable[[int], Any]) -> None:
+        """``make`` is given the message's sequence number."""
+        with self._lock:
+            number = self._sequences.get(topic, 0)
+            self._sequences[topic] = number + 1
+            self._write_locked(topic, kind, time_s, make(number), STREAM)
+
     def _write_locked(self, topic: str, kind: str, time_s: float, message: Any, quality: Qos) -> None:
         connection = self._connection(topic, kind, quality)
-        self._writer.write(connection, _nanoseconds(time_s), self._types.serialize_cdr(message, kind))
+        data = self._messages.serialized(kind, message)
+        self._writer.write(connection, messages.nanoseconds(time_s), data)
 
     def _connection(self, topic: str, kind: str, quality: Qos) -> Connection:
         known = self._connections.get(topic)
         if known is None:
-            if kind not in self._types.fielddefs:
+            if kind not in self._messages.types.fielddefs:
                 raise BadInputError(f"unknown message type {kind}", where=topic)
             known = self._writer.add_connection(
-                topic, kind, typestore=self._types, offered_qos_profiles=[quality]
+                topic, kind, typestore=self._messages.types, offered_qos_profiles=[quality]
             )
             self._connections[topic] = known
         elif known.msgtype != kind:
             raise BadInputError(f"carries {known.msgtype}, not {kind}", where=topic)
         return known
-
-    def _next(self, topic: str) -> int:
-        sequence = self._sequences.get(topic, 0)
-        self._sequences[topic] = sequence + 1
-        return sequence
-
-    def _make(self, type_name: str, /, **fields: Any) -> Any:
-        return self._types.types[type_name](**fields)
-
-    def _time(self, time_s: float) -> Any:
-        seconds, nanoseconds = divmod(_nanoseconds(time_s), _NANOSECONDS)
-        return self._make("builtin_interfaces/msg/Time", sec=seconds, nanosec=nanoseconds)
-
-    def _header(self, time_s: float, frame_id: str) -> Any:
-        return self._make("std_msgs/msg/Header", stamp=self._time(time_s), frame_id=frame_id)
-
-    def _pose(self, pose: Pose) -> Any:
-        x, y, z, qx, qy, qz, qw = pose.to_list()
-        return self._make(
-            "geometry_msgs/msg/Pose",
-            position=self._make("geometry_msgs/msg/Point", x=x, y=y, z=z),
-            orientation=self._make("geometry_msgs/msg/Quaternion", x=qx, y=qy, z=qz, w=qw),
-        )
-
-
-def _nanoseconds(time_s: float) -> int:
-    return round(time_s * _NANOSECONDS)
 
 
 def read_world_states(path: Path) -> tuple[WorldState, ...]:

@@ -14,16 +14,18 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 from jarvis_core.cell import CameraConfig
-from jarvis_core.episode import EpisodeRecord
+from jarvis_core.episode import CallRecord, EpisodeRecord, ToolCall
 from jarvis_core.files import encode
 from jarvis_core.objects import ConnectionEvent, WorldState
 from jarvis_core.observation import CameraFrame
+from jarvis_core.skills import SkillGoal
 from jarvis_scoring.evidence import Evidence
 
 from jarvis_episode.config import EpisodeConfig
 from jarvis_episode.recording.bag import BagWriter
 from jarvis_episode.recording.folder import EpisodeFolder
 from jarvis_episode.recording.pump import Pump
+from jarvis_episode.recording.split import SplitLimits
 from jarvis_episode.recording.video import VideoWriter
 
 Rgb = npt.NDArray[np.uint8]
@@ -49,7 +51,8 @@ class EpisodeRecorder:
         self._folder = folder
         self._reserve = folder.path / _RESERVE_FILE
         reserve(self._reserve, config.record_reserve_bytes)
-        self._bag = BagWriter(folder.bag)
+        limits = SplitLimits(config.bag_split_bytes, config.bag_split_s)
+        self._bag = BagWriter(folder.bag, limits=limits)
         self._pump = Pump(config.record_queue, config.record_patience_s)
         self._video = VideoWriter(folder.video, (overview.width, overview.height), config.video_fps)
         self._events: list[ConnectionEvent] = []
@@ -76,6 +79,26 @@ class EpisodeRecorder:
     def event(self, event: ConnectionEvent) -> None:
         self._events.append(event)
         self._pump.put(lambda: self._bag.write_event(event))
+
+    def goal(self, time_s: float, goal: SkillGoal) -> None:
+        """A skill begins; goals are numbered from 0."""
+        self._pump.put(lambda: self._bag.write_goal(time_s, goal))
+
+    def feedback(self, time_s: float, call: int, phase: str) -> None:
+        """A phase of the skill whose goal has the number ``call``."""
+        self._pump.put(lambda: self._bag.write_feedback(time_s, call, phase))
+
+    def call(self, call: CallRecord) -> None:
+        """A skill ended; its ``index`` is the number of its goal."""
+        self._pump.put(lambda: self._bag.write_call(call))
+
+    def agent_call(self, call: ToolCall) -> None:
+        """What the agent asked and was answered."""
+        self._pump.put(lambda: self._bag.write_agent_call(call))
+
+    def raw(self, topic: str, kind: str, time_s: float, cdr: bytes) -> None:
+        """A message as another node sent it."""
+        self._pump.put(lambda: self._bag.write_raw(topic, kind, time_s, cdr))
 
     def camera(self, time_s: float, rgb: Rgb) -> None:
         """A picture of the top camera, kept as JPEG."""

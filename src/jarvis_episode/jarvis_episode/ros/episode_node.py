@@ -13,27 +13,22 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_bricks.library import LDrawLibrary
-from jarvis_core.episode import CallRecord, EpisodeRecord, PolicyInfo
+from jarvis_core.episode import EpisodeRecord, PolicyInfo
 from jarvis_core.errors import BadInputError, JarvisError, RefusedError
 from jarvis_core.files import encode
 from jarvis_core.manual import Manual
 from jarvis_core.objects import RigidObject, TargetObject, WorldState
 from jarvis_core.observation import CameraFrame
 from jarvis_core.ros.conversions import (
-    call_from_ros,
-    event_from_ros,
     header,
     scene_from_ros,
     state_from_ros,
     targets_to_ros,
-    time_from_ros,
 )
 from jarvis_core.ros.main import run_node
 from jarvis_core.ros.waiting import call, in_thread, require_server, wait_for
@@ -41,7 +36,7 @@ from jarvis_scoring.brick_score import score as score_state
 from jarvis_scoring.evidence import Evidence
 from jarvis_scoring.inputs import ScoreInput
 from jarvis_scoring.protocol import EpisodeScore
-from jarvis_skills.ros.ros_camera import RosCamera, color_from_ros
+from jarvis_skills.ros.ros_camera import RosCamera
 from jarvis_tasks.manual import task_brief
 from jarvis_tasks.store import load_manual, load_task
 from jarvis_tasks.targets import target_objects
@@ -50,81 +45,32 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from sensor_msgs.msg import Image, JointState
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import LoadWorld
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
+from jarvis_episode.recording.bag import AGENT_CALLS
 from jarvis_episode.recording.folder import EpisodeFolder
 from jarvis_episode.recording.recorder import EpisodeRecorder
+from jarvis_episode.ros.listener import DEEP, Listener, Running
 from jarvis_episode.ros.score_markers import score_markers
 from jarvis_episode.ros.score_message import bricks_to_ros, score_to_ros
 from jarvis_episode.runner import episode_name, finish_episode, make_record
 from jarvis_episode.settings import Settings
-from jarvis_interfaces.msg import BrickScore, ConnectionEvent, EpisodeState, ObjectStates, SkillCall, Targets
+from jarvis_interfaces.msg import BrickScore, EpisodeState, Targets
 from jarvis_interfaces.msg import EpisodeScore as EpisodeScoreMsg
 from jarvis_interfaces.srv import EndEpisode, GetObjectStates, GetScene, LoadEpisode, StartEpisode
 
 logger = logging.getLogger(__name__)
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-#: Nothing that a score needs may be lost: deep queues, and gaps are errors.
-DEEP = 2000
 SERVICE_TIMEOUT_S = 60.0
 RECORDS_TIMEOUT_S = 15.0
 OUTCOMES = ("finished", "stopped", "crashed", "cell_error")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 LIVE_SCORE_PERIOD_S = 0.5
 CLOSE_TIMEOUT_S = 3.0
-
-
-class Running:
-    """An episode between start and end: everything the subscriptions deliver goes here, in one thread at a time."""
-
-    def __init__(
-        self, folder: EpisodeFolder, recorder: EpisodeRecorder, initial: WorldState, first_event: int
-    ) -> None:
-        self.folder = folder
-        self.recorder = recorder
-        self.initial = initial
-        self.first_event = first_event
-        self.latest = initial
-        self.calls: list[CallRecord] = []
-        self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
-        self.wall_start = time.monotonic()
-        self.gaps: list[str] = []
-        self._lock = threading.Lock()
-        self._over = False
-        self._sequences: dict[str, int] = {}
-
-    def count(self, topic: str, sequence: int) -> None:
-        """Note a gap in a topic's sequence numbers: lost messages fail the record, they are never overlooked."""
-        expected = self._sequences.get(topic)
-        if expected is not None and sequence != expected:
-            self.gaps.append(f"{topic}: {sequence - expected} messages lost before number {sequence}")
-        self._sequences[topic] = sequence + 1
-
-    def fits(self, state: WorldState) -> bool:
-        """Whether a state follows on the last one; notes when the world was reset or replaced meanwhile."""
-        same = [o.id for o in state.objects] == [o.id for o in self.initial.objects]
-        if same and state.time_s >= self.latest.time_s - 1e-6:
-            return True
-        fault = "the world was reset or replaced while the episode ran"
-        if fault not in self.gaps:
-            self.gaps.append(fault)
-        return False
-
-    def record(self, action: Callable[[], None]) -> None:
-        """Write something down, unless the record is finished: messages may still be under way then."""
-        with self._lock:
-            if not self._over:
-                action()
-
-    def finish(self) -> None:
-        """Nothing is recorded from now on."""
-        with self._lock:
-            self._over = True
 
 
 class EpisodeNode(Node):
@@ -146,14 +92,14 @@ class EpisodeNode(Node):
         self._targets: tuple[TargetObject, ...] = ()
         self._objects: tuple[RigidObject, ...] = ()
         self._seed, self._policy = 0, PolicyInfo("", False, False)
-        self._running: Running | None = None
         #: The folder of an episode that is being started.
         self._starting: EpisodeFolder | None = None
         # One service at a time; whoever closes the node waits for the one that works.
         self._idle = threading.Lock()
         self._closing = threading.Event()
         self._make_publishers()
-        self._make_subscriptions()
+        self._listener = Listener(self)
+        self._camera = RosCamera(self, self._settings.cell.top_camera.pose())
         self._make_services()
         self._announce(EpisodeState.IDLE, "no task is loaded")
 
@@ -165,15 +111,6 @@ class EpisodeNode(Node):
         self._brick_score = self.create_publisher(BrickScore, "/score/brick", DEEP)
         self._score_markers = self.create_publisher(MarkerArray, "/score/markers", LATCHED)
         self.create_timer(LIVE_SCORE_PERIOD_S, self._publish_live_score)
-
-    def _make_subscriptions(self) -> None:
-        self.create_subscription(ObjectStates, "/sim/object_states", self._on_states, DEEP)
-        self.create_subscription(ConnectionEvent, "/sim/connection_events", self._on_event, DEEP)
-        self.create_subscription(SkillCall, "/skills/calls", self._on_call, DEEP)
-        self.create_subscription(JointState, "/joint_states", self._on_joints, DEEP)
-        self.create_subscription(Image, "/camera/overview/color/image_raw", self._on_overview, 50)
-        self.create_subscription(Image, "/camera/color/image_raw", self._on_camera, 10)
-        self._camera = RosCamera(self, self._settings.cell.top_camera.pose())
 
     def _make_services(self) -> None:
         group = ReentrantCallbackGroup()
@@ -212,7 +149,7 @@ class EpisodeNode(Node):
     # -- services, each in a thread that may block
 
     def _load(self, request: LoadEpisode.Request, response: LoadEpisode.Response) -> str:
-        if self._running is not None:
+        if self._listener.running is not None:
             raise RefusedError("an episode is running", where="/episode/load", fix="call /episode/end first")
         folder = Path(request.task).absolute()
         task, manual = load_task(folder), load_manual(folder)
@@ -254,7 +191,7 @@ class EpisodeNode(Node):
             opening = self._record(running, running.initial, ("", ""))
             recorder.opening(opening)
             self._publish_evidence(Evidence.of_record(opening).opening())
-            self._running = running
+            self._listener.running = running
         except BaseException:
             if recorder is not None:
                 recorder.close()
@@ -266,7 +203,7 @@ class EpisodeNode(Node):
         return "running"
 
     def _end(self, request: EndEpisode.Request, response: EndEpisode.Response) -> str:
-        running, task = self._running, self._task
+        running, task = self._listener.running, self._task
         if running is None or task is None:
             raise RefusedError("no episode is running", where="/episode/end")
         if request.outcome not in OUTCOMES:
@@ -277,11 +214,11 @@ class EpisodeNode(Node):
         final = now
         if not running.fits(now):
             final, events = running.latest, 0
-        missing = self._await_records(running, final.time_s, request.calls, events - running.first_event)
+        missing = self._await_records(running, final.time_s, request, events - running.first_event)
         # Of the world as it is: after a reset its clock may never come to where the record ends.
         running.recorder.after(self._fresh_picture(now.time_s))
         running.finish()
-        self._running = None
+        self._listener.running = None
         try:
             return self._write_down(running, task, final, [*running.gaps, *missing], request, response)
         except BaseException as error:
@@ -361,7 +298,9 @@ class EpisodeNode(Node):
             time.sleep(0.02)
         return frame
 
-    def _await_records(self, running: Running, time_s: float, calls: int, events: int) -> list[str]:
+    def _await_records(
+        self, running: Running, time_s: float, request: EndEpisode.Request, events: int
+    ) -> list[str]:
         """Topics lag behind services: wait until everything up to ``time_s`` has arrived; says what has not."""
         deadline = time.monotonic() + RECORDS_TIMEOUT_S
         while missing := [
@@ -372,7 +311,8 @@ class EpisodeNode(Node):
                     running.latest.time_s,
                     time_s - 2.0 / self._settings.episode.state_rate_hz,
                 ),
-                ("skill calls", len(running.calls), calls),
+                ("skill calls", len(running.calls), request.calls),
+                ("calls of the agent", running.received[AGENT_CALLS], request.agent_calls),
                 ("connection events", len(running.recorder.events), events),
             )
             if have < want
@@ -393,7 +333,7 @@ class EpisodeNode(Node):
         budget = self._settings.episode.budget_s(self._task.n_required) if self._task is not None else 0.0
         self._state.publish(
             EpisodeState(
-                header=header(self._running.latest.time_s if self._running else 0.0),
+                header=header(self._listener.running.latest.time_s if self._listener.running else 0.0),
                 phase=phase,
                 episode_id=self._episode_id() if self._task is not None else "",
                 task_id=self._task.id if self._task is not None else "",
@@ -408,53 +348,8 @@ class EpisodeNode(Node):
 
     # -- topics
 
-    def _on_states(self, message: ObjectStates) -> None:
-        running = self._running
-        if running is None:
-            return
-        running.count("/sim/object_states", message.sequence)
-        state = state_from_ros(message)
-        if running.fits(state):
-            running.latest = state
-            running.record(lambda: running.recorder.state(state))
-
-    def _on_event(self, message: ConnectionEvent) -> None:
-        running = self._running
-        if running is not None:
-            running.count("/sim/connection_events", message.sequence)
-            running.record(lambda: running.recorder.event(event_from_ros(message)))
-
-    def _on_call(self, message: SkillCall) -> None:
-        running = self._running
-        if running is not None:
-            running.count("/skills/calls", message.sequence)
-            try:
-                running.calls.append(call_from_ros(message))
-            except (JarvisError, ValueError) as error:
-                running.gaps.append(f"/skills/calls: a message that can't be read ({error})")
-
-    def _on_joints(self, message: JointState) -> None:
-        running = self._running
-        if running is not None:
-            time_s = time_from_ros(message.header.stamp)
-            running.record(
-                lambda: running.recorder.joints(time_s, list(message.name), list(message.position))
-            )
-
-    def _on_overview(self, message: Image) -> None:
-        running = self._running
-        if running is not None:
-            frame = np.array(color_from_ros(message))
-            running.record(lambda: running.recorder.video_frame(frame))
-
-    def _on_camera(self, message: Image) -> None:
-        running = self._running
-        if running is not None:
-            time_s, frame = time_from_ros(message.header.stamp), color_from_ros(message)
-            running.record(lambda: running.recorder.camera(time_s, frame))
-
     def _publish_live_score(self) -> None:
-        running, task = self._running, self._task
+        running, task = self._listener.running, self._task
         if running is None or task is None:
             return
         given = ScoreInput(
@@ -479,10 +374,10 @@ class EpisodeNode(Node):
         """A stop in the middle of an episode: what is half-written goes."""
         self._closing.set()
         self._idle.acquire(timeout=CLOSE_TIMEOUT_S)
-        if self._running is not None:
-            self._running.finish()
-            self._running.recorder.close()
-            self._running.folder.discard()
+        if self._listener.running is not None:
+            self._listener.running.finish()
+            self._listener.running.recorder.close()
+            self._listener.running.folder.discard()
         elif (starting := self._starting) is not None:
             # Its thread waits for the simulator, perhaps for longer than we may.
             starting.discard()

@@ -86,8 +86,8 @@ def test_every_topic_has_its_type_its_quality_and_all_messages(bag: Path) -> Non
 
 
 def test_the_folder_is_a_rosbag2_with_mcap(bag: Path) -> None:
-    assert sorted(p.name for p in bag.iterdir()) == ["bag.mcap", "metadata.yaml"]
-    assert (bag / "bag.mcap").read_bytes()[:5] == b"\x89MCAP"
+    assert sorted(p.name for p in bag.iterdir()) == ["bag_0.mcap", "metadata.yaml"]
+    assert (bag / "bag_0.mcap").read_bytes()[:5] == b"\x89MCAP"
     assert "storage_identifier: mcap" in (bag / "metadata.yaml").read_text()
 
 

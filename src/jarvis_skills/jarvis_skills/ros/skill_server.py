@@ -11,8 +11,9 @@ from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
 from jarvis_core.episode import CallRecord
 from jarvis_core.errors import BadInputError
+from jarvis_core.files import encode_line
 from jarvis_core.motion import Cancellation
-from jarvis_core.ros.conversions import call_to_ros, result_to_ros
+from jarvis_core.ros.conversions import call_to_ros, header, result_to_ros
 from jarvis_core.ros.main import run_node
 from jarvis_core.ros.waiting import in_thread
 from jarvis_core.skills import SkillGoal, SkillResult
@@ -27,7 +28,8 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import Executor
 from rclpy.node import Node
 
-from jarvis_interfaces.msg import SkillCall
+from jarvis_interfaces.msg import SkillCall, SkillFeedback
+from jarvis_interfaces.msg import SkillGoal as SkillGoalMsg
 from jarvis_skills.cell_context import SkillContext
 from jarvis_skills.config import SkillsConfig
 from jarvis_skills.executor import SkillExecutor
@@ -37,7 +39,7 @@ from jarvis_skills.ros.ros_planning import PlanningServer
 from jarvis_skills.ros.ros_robot import RosRobot
 from jarvis_skills.ros.ros_scene import RosSceneSource
 
-#: Calls kept for a recorder that comes late or lags.
+#: Messages of a topic kept for a recorder that lags.
 CALLS_DEPTH = 1000
 
 
@@ -59,8 +61,11 @@ class SkillServer(Node):
         scenes = RosSceneSource(self, scene_service)
         config = load_default("skills", SkillsConfig)
         self._skills = SkillExecutor(SkillContext(self._robot, backend, scenes, cell, robot_config, config))
+        self._goals = self.create_publisher(SkillGoalMsg, "/skills/goals", CALLS_DEPTH)
+        self._feedback = self.create_publisher(SkillFeedback, "/skills/feedback", CALLS_DEPTH)
         self._calls = self.create_publisher(SkillCall, "/skills/calls", CALLS_DEPTH)
-        self._sequence = 0
+        #: Messages so far of each of these topics.
+        self._begun = self._phases = self._ended = 0
         self._counting = threading.Lock()
         self._cancellations: dict[bytes, Cancellation] = {}
         group = ReentrantCallbackGroup()
@@ -107,19 +112,37 @@ class SkillServer(Node):
 
         def on_phase(phase: str) -> None:
             handle.publish_feedback(action.Feedback(phase=phase))
+            self._publish_phase(number, phase)
 
         wall = time.monotonic()
         try:
             start_s = self._robot.time_s
+            number = self._publish_goal(goal, start_s)
             result = self._skills.run(goal, on_phase, cancel)
             end_s = self._robot.time_s
         except TimeoutError as error:
             return SkillResult(Status.TIMED_OUT, f"the robot is silent: {error}", {})
         with self._counting:
-            call = CallRecord(self._sequence, goal, result, start_s, end_s, time.monotonic() - wall)
-            self._sequence += 1
-            self._calls.publish(call_to_ros(call))
+            call = CallRecord(self._ended, goal, result, start_s, end_s, time.monotonic() - wall)
+            self._ended += 1
+            self._calls.publish(call_to_ros(call, number))
         return result
+
+    def _publish_goal(self, goal: SkillGoal, time_s: float) -> int:
+        """Returns the number of the call."""
+        with self._counting:
+            number, text = self._begun, encode_line(goal)
+            self._goals.publish(SkillGoalMsg(header=header(time_s), sequence=number, goal=text))
+            self._begun += 1
+        return number
+
+    def _publish_phase(self, number: int, phase: str) -> None:
+        time_s = self._robot.time_s
+        with self._counting:
+            self._feedback.publish(
+                SkillFeedback(header=header(time_s), sequence=self._phases, call=number, phase=phase)
+            )
+            self._phases += 1
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         self._cancellations.setdefault(bytes(handle.goal_id.uuid), Cancellation()).cancel()
