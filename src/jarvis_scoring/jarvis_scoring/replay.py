@@ -1,7 +1,8 @@
 """An episode scored from what was recorded while it ran: the states one after another, never simulated again.
 
-A stream of states may have lost messages, jump in time or end early. It is scored as far as it goes; every such fault
-is named, and an episode with a fault is incomplete: it counts zero in every table.
+A stream of states may have lost messages or end early. It is scored as far as it goes; every such fault is named, and
+an episode with a fault is incomplete: it counts zero in every table. Where the clock goes back, or leaps though no
+message is missing, nobody can tell what was when: such a stream can't be scored at all.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
+from jarvis_core.errors import BadInputError
 from jarvis_core.objects import WorldState
 
 from jarvis_scoring.brick_score import score
@@ -63,6 +65,7 @@ class StateStream:
         self._topic = topic
         self._max_gap_s = max_gap_s
         self._faults: list[str] = []
+        self._broken_clock = ""
         self.count = 0
         self.last: StateMessage | None = None
 
@@ -79,11 +82,22 @@ class StateStream:
             self._faults.append(f"messages {numbers} of {self._topic} are missing")
         elif missing < 0:
             self._faults.append(f"message {now.sequence} of {self._topic} follows on {last.sequence}")
-        step = now.time_s - last.time_s
+        step, times = now.time_s - last.time_s, f"from {last.time_s:.3f} s to {now.time_s:.3f} s"
         if step < -_SAME_TIME_S:
-            self._faults.append(f"the clock went back from {last.time_s:.3f} s to {now.time_s:.3f} s")
+            self._broken_clock = self._broken_clock or f"the clock went back {times}"
+        elif step > self._max_gap_s and missing > 0:
+            self._faults.append(f"nothing is known {times}")
         elif step > self._max_gap_s:
-            self._faults.append(f"the clock jumped from {last.time_s:.3f} s to {now.time_s:.3f} s")
+            self._broken_clock = self._broken_clock or f"the clock jumped {times}, no message is missing"
+
+    def check_clock(self) -> None:
+        """Raises BadInputError where time did not pass steadily."""
+        if self._broken_clock:
+            raise BadInputError(
+                self._broken_clock,
+                where=self._topic,
+                fix="record one episode on one clock, without a reset in between",
+            )
 
     @property
     def faults(self) -> list[str]:
@@ -108,11 +122,12 @@ def replay(
         protocol: by default the one that the constants name.
 
     Raises:
-        BadInputError: as ``brick_score.score``, or a state that can't be read.
+        BadInputError: as ``brick_score.score``, a state that can't be read, or a clock that jumped.
     """
     last = stream.last
     if last is None:
         raise ValueError("a replay needs a state")
+    stream.check_clock()
     faults = stream.faults
     given: Evidence = evidence
     if evidence.outcome == "cell_error":

@@ -36,10 +36,12 @@ class BagReplay:
     Attributes:
         replays: its episodes in order; an ordinary bag holds one.
         damage: what is wrong with the files; a fault only where it cost something that the score needs.
+        refused: why others of its episodes can't be scored.
     """
 
     replays: tuple[Replay, ...]
     damage: tuple[str, ...]
+    refused: tuple[BadInputError, ...] = ()
 
 
 def replay_bag(path: Path, *, config: ScoreConfig | None = None, protocol: str | None = None) -> BagReplay:
@@ -49,19 +51,24 @@ def replay_bag(path: Path, *, config: ScoreConfig | None = None, protocol: str |
         config: constants to use instead of the recorded ones.
 
     Raises:
-        BadInputError: no bag, nothing of an episode in it, another layout, or a state that can't be scored.
+        BadInputError: no bag, nothing of an episode in it, another layout, or no episode that can be scored.
         ConfigError: an unknown protocol.
     """
     storage = Storage.open(path)
     episodes = _Episodes(str(path))
     for message in storage.messages((OBJECT_STATES, EPISODE_RECORD)):
         episodes.add(message)
-    found = episodes.finish(storage.damage)
-    try:
-        replays = tuple(replay(e, s, config=config, protocol=protocol) for e, s in found)
-    except BadInputError as error:
-        raise type(error)(error.what, where=_joined(str(path), error.where), fix=error.fix) from error
-    return BagReplay(replays, tuple(storage.damage))
+    replays: list[Replay] = []
+    refused: list[BadInputError] = []
+    for evidence, stream in episodes.finish(storage.damage):
+        try:
+            replays.append(replay(evidence, stream, config=config, protocol=protocol))
+        except BadInputError as error:
+            where = _joined(str(path), error.where)
+            refused.append(type(error)(error.what, where=where, fix=error.fix))
+    if not replays:
+        raise refused[0]
+    return BagReplay(tuple(replays), tuple(storage.damage), tuple(refused))
 
 
 def _joined(path: str, where: str) -> str:

@@ -98,9 +98,10 @@ def score_all(
     seen: dict[str, Path] = {}
     for source in sources:
         try:
-            for scored in score_source(
-                source, config=config, protocol=protocol, task=task, with_bags=with_bags
-            ):
+            for scored in _found(source, config, protocol, task, with_bags):
+                if isinstance(scored, Unusable):
+                    yield scored
+                    continue
                 episode = scored.evidence.episode_id
                 if (first := seen.setdefault(episode, source)) != source:
                     raise BadInputError(
@@ -130,26 +131,45 @@ def score_source(
         with_bags: compare an episode's record with its bag.
 
     Raises:
-        BadInputError: it can't be scored, or it is an episode of another task.
+        BadInputError: it, or one of its episodes, can't be scored, or it is an episode of another task.
     """
+    scored: list[Scored] = []
+    for found in _found(source, config, protocol, task, with_bags):
+        if isinstance(found, Unusable):
+            raise found.error
+        scored.append(found)
+    return scored
+
+
+def _found(
+    source: Path, config: ScoreConfig | None, protocol: str | None, task: Path | None, with_bags: bool
+) -> list[Scored | Unusable]:
+    refused: tuple[Unusable, ...] = ()
     if (source / RECORD_FILE).is_file():
-        found = [_score_folder(source, config, protocol, with_bags)]
+        scored = [_score_folder(source, config, protocol, with_bags)]
     else:
-        bag = replay_bag(source, config=config, protocol=protocol)
-        found = [
-            Scored(
-                source,
-                replay.evidence,
-                replay.score,
-                (*replay.faults, *(bag.damage if replay.faults else ())),
-                () if replay.faults else bag.damage,
-            )
-            for replay in bag.replays
-        ]
+        scored, refused = _score_bag(source, config, protocol)
     if task is not None:
-        for scored in found:
-            _check_task(scored.evidence, task, source)
-    return found
+        for item in scored:
+            _check_task(item.evidence, task, source)
+    return [*scored, *refused]
+
+
+def _score_bag(
+    source: Path, config: ScoreConfig | None, protocol: str | None
+) -> tuple[list[Scored], tuple[Unusable, ...]]:
+    bag = replay_bag(source, config=config, protocol=protocol)
+    scored = [
+        Scored(
+            source,
+            replay.evidence,
+            replay.score,
+            (*replay.faults, *(bag.damage if replay.faults else ())),
+            () if replay.faults else bag.damage,
+        )
+        for replay in bag.replays
+    ]
+    return scored, tuple(Unusable(source, error) for error in bag.refused)
 
 
 def _score_folder(folder: Path, config: ScoreConfig | None, protocol: str | None, with_bags: bool) -> Scored:

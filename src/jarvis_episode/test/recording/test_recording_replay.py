@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -126,7 +126,7 @@ def test_a_bag_alone_scores_like_the_record(
         "jarvis_episode.recording.replay.typestore", lambda: pytest.fail("definitions needed")
     )
     sound(own)
-    sound(own / "bag.mcap")
+    sound(own / "bag_0.mcap")
     world = replay_bag(own, protocol="brick-score-1-world").replays[0]
     assert world.score == score(RECORD, CONFIG, protocol="brick-score-1-world")
 
@@ -168,7 +168,7 @@ def test_split_bags(tmp_path: Path, raw: list[Raw], plugin: StoragePlugin, index
 def test_cut_off_anywhere(tmp_path: Path, own: Path, raw: list[Raw], kind: str) -> None:
     """A killed recorder leaves the beginning of a file: scored up to its last state, and said to be incomplete."""
     if kind == "own":
-        file = own / "bag.mcap"
+        file = own / "bag_0.mcap"
     else:
         bag = write_bag(tmp_path / "whole", raw, StoragePlugin[kind.upper()])
         file = next(p for p in bag.iterdir() if p.suffix != ".yaml")
@@ -226,20 +226,49 @@ def without(raw: list[Raw], numbers: range) -> list[Raw]:
     return [m for m in raw if m not in lost]
 
 
-def test_lost_messages_and_clock_jumps_are_faults(tmp_path: Path, raw: list[Raw]) -> None:
+def test_lost_messages_are_faults(tmp_path: Path, raw: list[Raw]) -> None:
     (found,) = replay_bag(write_bag(tmp_path / "lost", without(raw, range(10, 20)))).replays
     assert found.faults == (
         "messages 10 to 19 of /sim/object_states are missing",
-        "the clock jumped from 4.500 s to 10.000 s",
+        "nothing is known from 4.500 s to 10.000 s",
     )
     assert found.score == expected()
-    with BagWriter(tmp_path / "reset") as writer:
-        writer.write_episode(0.0, encode(EVIDENCE.opening()).decode())
-        for k in (*range(50), *range(STATES + 1)):
-            writer.write_world_state(state_at(k))
-        writer.write_episode(0.0, encode(EVIDENCE).decode())
-    (found,) = replay_bag(tmp_path / "reset").replays
-    assert found.faults == ("the clock went back from 24.500 s to 0.000 s",)
+
+
+def write_episode(writer: BagWriter, name: str, states: Iterable[int]) -> None:
+    evidence = msgspec.structs.replace(EVIDENCE, episode_id=name)
+    writer.write_episode(0.0, encode(evidence.opening()).decode())
+    for k in states:
+        writer.write_world_state(state_at(k))
+    writer.write_episode(0.0, encode(evidence).decode())
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        ((*range(50), *range(STATES + 1)), "the clock went back from 24.500 s to 0.000 s"),
+        (
+            (*range(50), *range(60, STATES + 1)),
+            "the clock jumped from 24.500 s to 30.000 s, no message is missing",
+        ),
+    ],
+)
+def test_a_clock_that_jumps_is_refused_but_not_the_other_episodes_of_a_bag(
+    tmp_path: Path, states: tuple[int, ...], said: str
+) -> None:
+    with BagWriter(tmp_path / "alone") as writer:
+        write_episode(writer, "bad-0", states)
+    with BagWriter(tmp_path / "both") as writer:
+        write_episode(writer, "bad-0", states)
+        write_episode(writer, "good-0", range(STATES + 1))
+    with pytest.raises(BadInputError, match=said) as caught:
+        replay_bag(tmp_path / "alone")
+    assert caught.value.line().startswith(f"{tmp_path / 'alone'}: {OBJECT_STATES}: {said}")
+    good, bad = score_all([tmp_path / "both"])
+    assert isinstance(good, Scored)
+    assert (good.evidence.episode_id, good.faults, good.score) == ("good-0", (), expected())
+    assert isinstance(bad, Unusable)
+    assert said in bad.error.line()
 
 
 def test_states_that_contradict_the_evidence(tmp_path: Path) -> None:
@@ -305,12 +334,8 @@ def test_two_episodes_in_one_bag(tmp_path: Path) -> None:
     """A recorder that ran through two episodes, and a moment of the world before each."""
     with BagWriter(tmp_path / "bag") as writer:
         for name in ("first-0", "second-0"):
-            evidence = msgspec.structs.replace(EVIDENCE, episode_id=name)
             writer.write_world_state(RECORD.final)
-            writer.write_episode(0.0, encode(evidence.opening()).decode())
-            for k in range(STATES + 1):
-                writer.write_world_state(state_at(k))
-            writer.write_episode(0.0, encode(evidence).decode())
+            write_episode(writer, name, range(STATES + 1))
     found = replay_bag(tmp_path / "bag").replays
     assert [r.evidence.episode_id for r in found] == ["first-0", "second-0"]
     assert [r.faults for r in found] == [(), ()]
