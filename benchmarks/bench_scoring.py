@@ -5,7 +5,7 @@ USUAL_LOOP_S; the last column is scaled to such a core.
 
 ./jarvis shell -c 'python benchmarks/bench_scoring.py'
 ./jarvis shell -c 'python benchmarks/bench_scoring.py --bricks 43 200 --rows 50000'
-./jarvis shell -c 'python benchmarks/bench_scoring.py --bag results/my-episode'
+./jarvis shell -c 'python benchmarks/bench_scoring.py --bag results/my-episode/bag'
 """
 
 from __future__ import annotations
@@ -15,15 +15,20 @@ import tempfile
 import time
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from jarvis_core.cell import Region
 from jarvis_core.config import load_default
+from jarvis_core.episode import PolicyInfo
+from jarvis_core.files import encode
 from jarvis_core.objects import GROUND, Box, ObjectState, RigidObject, TargetObject, WorldState
 from jarvis_core.pose import Pose
-from jarvis_episode.recording.scored import Scored, score_all
+from jarvis_episode.recording.bag import BagWriter
+from jarvis_episode.recording.replay import replay_bag
 from jarvis_scoring.brick_score import score
 from jarvis_scoring.config import ScoreConfig
 from jarvis_scoring.estimates import TablesConfig
+from jarvis_scoring.evidence import Evidence
 from jarvis_scoring.inputs import ScoreInput
 from jarvis_scoring.result_tables import all_tables
 from jarvis_scoring.rows import STAGES, ResultRow, read_rows, write_rows
@@ -36,6 +41,11 @@ TARGET_MS = 2.0
 USUAL_LOOP_S = 0.6
 #: Result rows: as many as the largest published task set has tasks.
 ROWS, TARGET_S = 236_679, 10.0
+#: Bricks that a fast arm places in a minute.
+MOVED = 10
+#: A minute of a recording at the configured rate, with pictures of a usual size.
+BAG_S, RATE_HZ, PICTURE_BYTES = 60.0, 50.0, 60_000
+TARGET_REPLAY = 50.0
 AGENTS = ("oracle", "a", "b", "c", "noop")
 #: A 2x2 brick looks the same after every quarter turn.
 _HALF = 0.5**0.5
@@ -119,19 +129,70 @@ def tables_table(count: int) -> Table:
     return table
 
 
-def replay_table(source: Path) -> Table:
-    """An episode's record with its bag, or a bag alone; the second time the message types are known."""
-    table = Table("source", "first s", "again s", "state", title="replay")
-    times = []
-    for _ in range(2):
-        began = time.perf_counter()
-        (found,) = score_all([source])
-        times.append(f"{time.perf_counter() - began:.2f}")
-    if isinstance(found, Scored):
-        state = "; ".join(found.faults) or f"complete, {found.score.score:.2f}"
-    else:
-        state = found.error.line()
-    table.add_row(source.name, *times, state)
+def made_up_bag(path: Path, count: int) -> Path:
+    """A minute as the recorder writes it: a scene of so many bricks, MOVED more one after another, pictures."""
+    given, random = stacks(count + MOVED, count + MOVED), np.random.default_rng(0)
+    standing = given.final.objects[:count]
+    given = msgspec.structs.replace(
+        given,
+        targets=given.targets[count:],
+        initial=WorldState(0.0, (*standing, *given.initial.objects[count:]), given.final.connections[:count]),
+    )
+    evidence = Evidence(
+        **msgspec.structs.asdict(given),
+        episode_id="made-up",
+        task_id="made-up",
+        task_hash="",
+        seed=0,
+        policy=PolicyInfo("nobody", privileged=True, caged=False),
+        closed=True,
+        constants=load_default("score", ScoreConfig),
+    )
+    evidence = msgspec.structs.replace(
+        evidence, final=msgspec.structs.replace(given.final, time_s=BAG_S), time_s=BAG_S
+    )
+    states = round(BAG_S * RATE_HZ)
+    with BagWriter(path) as bag:
+        bag.write_episode(0.0, encode(evidence.opening()).decode())
+        for k in range(states):
+            time_s, placed = k / RATE_HZ, count + k * MOVED // states
+            objects = (*given.final.objects[:placed], *given.initial.objects[placed:])
+            moved = msgspec.structs.replace(objects[placed], pose=Pose((0.4, 0.1, 0.3 * random.random())))
+            objects = (*objects[:placed], moved, *objects[placed + 1 :])
+            bag.write_clock(time_s)
+            bag.write_world_state(WorldState(time_s, objects, given.final.connections[:placed]))
+            bag.write_joint_states(time_s, [f"joint{n}" for n in range(9)], random.random(9).tolist())
+            if k % round(RATE_HZ) == 0:
+                bag.write_jpeg(time_s, random.bytes(PICTURE_BYTES), "camera")
+        bag.write_world_state(evidence.final)
+        bag.write_episode(BAG_S, encode(evidence).decode())
+    return path
+
+
+def replay_table(counts: list[int], own: Path | None) -> Table:
+    """Bags alone, the first time in a process and once the message types are known; ``own``: a bag to replay too."""
+    scaled = f"times real time, usual core (target: {TARGET_REPLAY:g})"
+    table = Table("bag", "MB", "simulated s", "first s", "again s", scaled, "score", title="replay")
+    factor = slowness()
+    with tempfile.TemporaryDirectory() as folder:
+        bags = [made_up_bag(Path(folder) / f"{count}-bricks", count) for count in counts]
+        for bag in [*([own] if own is not None else []), *bags]:
+            times = []
+            for _ in range(3):
+                began = time.process_time()
+                (replay,) = replay_bag(bag).replays
+                times.append(time.process_time() - began)
+            simulated = replay.last_s - replay.evidence.initial.time_s
+            size = sum(file.stat().st_size for file in bag.iterdir()) / 1e6
+            table.add_row(
+                bag.name,
+                f"{size:.1f}",
+                f"{simulated:.1f}",
+                f"{times[0]:.2f}",
+                f"{min(times[1:]):.2f}",
+                f"{simulated / times[0] * factor:.0f} to {simulated / min(times[1:]) * factor:.0f}",
+                f"{replay.score.score:.2f}" + ("" if replay.complete else " INCOMPLETE"),
+            )
     return table
 
 
@@ -143,7 +204,14 @@ def main() -> None:
         "--bricks", type=int, nargs="+", default=[5, 43, 200], help="to place (default 5 43 200)"
     )
     parser.add_argument("--rows", type=int, default=ROWS, help=f"of results (default {ROWS})")
-    parser.add_argument("--bag", type=Path, help="an episode's folder or a bag to replay")
+    parser.add_argument("--bag", type=Path, metavar="FOLDER", help="a bag to replay besides those made up")
+    parser.add_argument(
+        "--scenes",
+        type=int,
+        nargs="*",
+        default=[16, 80, 411],
+        help="bricks of the scene in bags (default 16 80 411)",
+    )
     options = parser.parse_args()
     config = load_default("score", ScoreConfig)
     scaled = f"ms, usual core (target: {TARGET_MS:g} at 43)"
@@ -165,8 +233,7 @@ def main() -> None:
     console = Console()
     console.print(table)
     console.print(tables_table(options.rows))
-    if options.bag is not None:
-        console.print(replay_table(options.bag))
+    console.print(replay_table(options.scenes, options.bag))
 
 
 if __name__ == "__main__":

@@ -30,11 +30,17 @@ _MOST_FAULTS = 5
 
 @dataclass(frozen=True, slots=True)
 class StateMessage:
-    """A recorded state; ``state`` reads all of it, which most messages never need (raises BadInputError)."""
+    """A recorded state.
+
+    Attributes:
+        state: reads all of it, which most messages never need (raises BadInputError).
+        finite: its poses are numbers.
+    """
 
     sequence: int
     time_s: float
     state: Callable[[], WorldState]
+    finite: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +72,15 @@ class StateStream:
         self._max_gap_s = max_gap_s
         self._faults: list[str] = []
         self._broken_clock = ""
+        self._not_finite: StateMessage | None = None
         self.count = 0
         self.last: StateMessage | None = None
 
     def add(self, message: StateMessage) -> None:
         if self.last is not None:
             self._compare(self.last, message)
+        if not message.finite and self._not_finite is None:
+            self._not_finite = message
         self.count += 1
         self.last = message
 
@@ -90,8 +99,10 @@ class StateStream:
         elif step > self._max_gap_s:
             self._broken_clock = self._broken_clock or f"the clock jumped {times}, no message is missing"
 
-    def check_clock(self) -> None:
-        """Raises BadInputError where time did not pass steadily."""
+    def check(self) -> None:
+        """Raises BadInputError where time did not pass steadily, or a pose is none, wherever in the stream."""
+        if self._not_finite is not None:
+            self._not_finite.state()
         if self._broken_clock:
             raise BadInputError(
                 self._broken_clock,
@@ -127,7 +138,7 @@ def replay(
     last = stream.last
     if last is None:
         raise ValueError("a replay needs a state")
-    stream.check_clock()
+    stream.check()
     faults = stream.faults
     given: Evidence = evidence
     if evidence.outcome == "cell_error":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from functools import cache
@@ -20,9 +21,9 @@ from rosbags.typesys.store import Typestore
 
 from jarvis_episode.recording.bag import EPISODE_RECORD, OBJECT_STATES
 from jarvis_episode.recording.message_types import typestore
+from jarvis_episode.recording.states import StateHead, StateSkimmer, pose_numbers, stamp_s
 from jarvis_episode.recording.storage import RawMessage, Storage
 
-_NANOSECONDS = 1_000_000_000
 #: What the reader of a serialised message raises for one that is none.
 UNREADABLE = (SerdeError, struct.error, ValueError, IndexError, AssertionError)
 #: How rosbag2 separates the definitions of a type and of the types in it.
@@ -81,22 +82,37 @@ class _Episodes:
     def __init__(self, where: str) -> None:
         self._where = where
         self._found: list[tuple[Evidence, StateStream]] = []
-        self._states = 0
+        self._skimmer = StateSkimmer()
         self._unreadable = 0
 
     def add(self, raw: RawMessage) -> None:
+        if raw.topic == OBJECT_STATES:
+            self._state(raw)
+        elif (message := self._message(raw)) is not None:
+            self._evidence(read_evidence(message.data, f"{self._where}: {EPISODE_RECORD}"))
+
+    def _message(self, raw: RawMessage) -> Any:
+        """None, and counted, where it can't be read."""
         try:
-            message: Any = self._types(raw).deserialize_cdr(raw.data, raw.kind)
+            return self._types(raw).deserialize_cdr(raw.data, raw.kind)
         except UNREADABLE:
             self._unreadable += 1
-            return
-        if raw.topic == EPISODE_RECORD:
-            self._evidence(read_evidence(message.data, f"{self._where}: {EPISODE_RECORD}"))
-            return
-        self._states += 1
+            return None
+
+    def _state(self, raw: RawMessage) -> None:
+        head = self._skimmer.head(raw.data)
+        if head is None:
+            if (message := self._message(raw)) is None:
+                return
+            self._skimmer.show(raw.data, message)
+            finite = all(map(math.isfinite, pose_numbers(message)))
+            head = StateHead(message.sequence, stamp_s(message), finite)
         # States before the first evidence belong to no episode that is recorded here.
         if self._found and not self._found[-1][0].closed:
-            self._found[-1][1].add(self._state(message))
+            state = StateMessage(
+                head.sequence, head.time_s, lambda: read_state(raw, self._where), head.finite
+            )
+            self._found[-1][1].add(state)
 
     def _evidence(self, evidence: Evidence) -> None:
         last = self._found[-1][0] if self._found else None
@@ -109,11 +125,6 @@ class _Episodes:
             raise BadInputError(f"holds episode {evidence.episode_id} twice", where=self._where)
         stream = StateStream(OBJECT_STATES, evidence.constants.max_state_gap_s)
         self._found.append((evidence, stream))
-
-    def _state(self, message: Any) -> StateMessage:
-        stamp = message.header.stamp
-        time_s = (stamp.sec * _NANOSECONDS + stamp.nanosec) / _NANOSECONDS
-        return StateMessage(message.sequence, time_s, lambda: world_state(message, time_s, self._where))
 
     def _types(self, raw: RawMessage) -> Typestore:
         try:
@@ -174,8 +185,7 @@ def read_state(raw: RawMessage, where: str) -> WorldState:
         message = decoded(raw)
     except UNREADABLE as error:
         raise BadInputError(f"holds a state that can't be read ({error})", where=where) from error
-    stamp = message.header.stamp
-    return world_state(message, (stamp.sec * _NANOSECONDS + stamp.nanosec) / _NANOSECONDS, where)
+    return world_state(message, stamp_s(message), where)
 
 
 def world_state(message: Any, time_s: float, where: str) -> WorldState:

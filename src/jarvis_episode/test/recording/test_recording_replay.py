@@ -302,13 +302,17 @@ def other_layout(raw: list[Raw]) -> Iterator[Raw]:
         yield topic, time, data.replace(b'"schema": 1', b'"schema": 9') if topic == EPISODE_RECORD else data
 
 
-@spoiled
-def not_a_number(raw: list[Raw]) -> Iterator[Raw]:
-    """The recording ends with a pose that is none."""
-    last = [k for k, m in enumerate(raw) if m[0] == OBJECT_STATES][-1]
-    x = np.float64(state_at(STATES).objects[1].pose.position[1]).tobytes()
-    for k, (topic, time, data) in enumerate(raw[:-1]):
-        yield topic, time, data.replace(x, np.float64("nan").tobytes()) if k == last else data
+def not_a_number(at: int) -> Callable[[list[Raw]], list[Raw]]:
+    """One pose of one state is none."""
+
+    def change(raw: list[Raw]) -> list[Raw]:
+        k = [k for k, m in enumerate(raw) if m[0] == OBJECT_STATES][at]
+        x = np.float64(state_at(at).objects[1].pose.position[1]).tobytes()
+        topic, time, data = raw[k]
+        assert x in data
+        return [*raw[:k], (topic, time, data.replace(x, np.float64("nan").tobytes())), *raw[k + 1 :]]
+
+    return change
 
 
 @pytest.mark.parametrize(
@@ -317,7 +321,8 @@ def not_a_number(raw: list[Raw]) -> Iterator[Raw]:
         (no_states, r"holds no states \(/sim/object_states\) of episode two-towers-0007"),
         (no_evidence, "holds no /episode/record"),
         (other_layout, "has evidence of layout 9, this version reads 1"),
-        (not_a_number, "the pose of b1 at 60.000 s is no pose"),
+        (not_a_number(STATES), "the pose of b1 at 60.000 s is no pose"),
+        (not_a_number(40), "the pose of b1 at 20.000 s is no pose"),
     ],
 )
 def test_what_cannot_be_scored_says_so_in_one_line(
