@@ -106,7 +106,7 @@ def recorded_constants(record: EpisodeRecord) -> ScoreConfig:
         ) from error
 
 
-class _Versioned(msgspec.Struct, frozen=True):
+class EvidenceOfAnyLayout(msgspec.Struct, frozen=True):
     schema: int | None = None
 
 
@@ -117,7 +117,7 @@ def read_evidence(text: str, where: str) -> Evidence:
         BadInputError: no evidence, or of another layout.
     """
     data = text.encode()
-    schema = decode(data, _Versioned, where=where).schema
+    schema = decode(data, EvidenceOfAnyLayout, where=where).schema
     if schema != EVIDENCE_SCHEMA:
         raise BadInputError(
             f"has evidence of layout {schema}, this version reads {EVIDENCE_SCHEMA}",

@@ -89,11 +89,11 @@ def read_record(path: Path) -> EpisodeRecord:
         BadInputError: absent, no record, or one of another layout.
     """
     data = read_bytes(path)
-    _check_schema(decode(data, _Versioned, where=str(path)).schema, str(path))
+    _check_schema(decode(data, RecordOfAnyLayout, where=str(path)).schema, str(path))
     return decode(data, EpisodeRecord, where=str(path))
 
 
-class _Versioned(msgspec.Struct, frozen=True):
+class RecordOfAnyLayout(msgspec.Struct, frozen=True):
     schema: int
 
 

@@ -21,11 +21,13 @@ from rosbags.typesys.store import Typestore
 
 from jarvis_episode.recording.bag import EPISODE_RECORD, OBJECT_STATES
 from jarvis_episode.recording.message_types import typestore
+from jarvis_episode.recording.messages import OBJECT_STATES_TYPE, STRING_TYPE
 from jarvis_episode.recording.states import StateHead, StateSkimmer, pose_numbers, stamp_s
 from jarvis_episode.recording.storage import RawMessage, Storage
 
 #: What the reader of a serialised message raises for one that is none.
 UNREADABLE = (SerdeError, struct.error, ValueError, IndexError, AssertionError)
+_KINDS = {OBJECT_STATES: OBJECT_STATES_TYPE, EPISODE_RECORD: STRING_TYPE}
 #: How rosbag2 separates the definitions of a type and of the types in it.
 _IDL_HEAD = "=" * 80 + "\nIDL: "
 
@@ -104,9 +106,12 @@ class _Episodes:
         if head is None:
             if (message := self._message(raw)) is None:
                 return
-            self._skimmer.show(raw.data, message)
-            finite = all(map(math.isfinite, pose_numbers(message)))
-            head = StateHead(message.sequence, stamp_s(message), finite)
+            try:
+                self._skimmer.show(raw.data, message)
+                finite = all(map(math.isfinite, pose_numbers(message)))
+                head = StateHead(message.sequence, stamp_s(message), finite)
+            except AttributeError as error:
+                raise _other_layout(raw, error, self._where) from error
         # States before the first evidence belong to no episode that is recorded here.
         if self._found and not self._found[-1][0].closed:
             state = StateMessage(
@@ -127,6 +132,10 @@ class _Episodes:
         self._found.append((evidence, stream))
 
     def _types(self, raw: RawMessage) -> Typestore:
+        if raw.kind != _KINDS[raw.topic]:
+            raise BadInputError(
+                f"{raw.topic} is of type {raw.kind!r}, not {_KINDS[raw.topic]}", where=self._where
+            )
         try:
             return _types_of(raw.kind, raw.definition)
         except BadInputError as error:
@@ -169,6 +178,7 @@ def _types_of(kind: str, definition: str) -> Typestore:
         else:
             types = dict(get_types_from_msg(definition, kind))
         store.register({name: fields for name, fields in types.items() if name not in store.fielddefs})
+        store.get_msgdef(kind)  # all types in it are known
     except Exception as error:
         raise BadInputError(f"its definition of {kind} can't be read ({error})") from error
     return store
@@ -185,7 +195,19 @@ def read_state(raw: RawMessage, where: str) -> WorldState:
         message = decoded(raw)
     except UNREADABLE as error:
         raise BadInputError(f"holds a state that can't be read ({error})", where=where) from error
-    return world_state(message, stamp_s(message), where)
+    try:
+        return world_state(message, stamp_s(message), where)
+    except AttributeError as error:
+        raise _other_layout(raw, error, where) from error
+
+
+def _other_layout(raw: RawMessage, error: AttributeError, where: str) -> BadInputError:
+    """The bag brings its own definition of the type, which lacks a field."""
+    return BadInputError(
+        f"its {raw.kind} has no field {error.name!r}",
+        where=where,
+        fix="score it with the version that wrote it",
+    )
 
 
 def world_state(message: Any, time_s: float, where: str) -> WorldState:

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import yaml
+from backports import zstd
 from jarvis_core.files import write_text
 from rosbags.interfaces import Connection, ConnectionExtRosbag2
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
@@ -43,6 +44,12 @@ class _NumberedFile(McapWriter):
         number = sum(1 for _ in path.glob("*.mcap"))
         super().__init__(path, compression)
         self.path = self.path.rename(path / f"{path.name}_{number}.mcap")
+        self.compressor = _compressed
+
+
+def _compressed(data: bytes) -> bytes:
+    """With a checksum, so that a flipped bit is noticed: the writer leaves out that of MCAP itself."""
+    return zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1})
 
 
 class SplitWriter(Writer):

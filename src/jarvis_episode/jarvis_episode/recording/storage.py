@@ -6,6 +6,7 @@ its start for as long as it makes sense; what stopped the reading is told in ``d
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sqlite3
@@ -129,6 +130,7 @@ class _McapParser:
         self.damage = ""
 
     def records(self, file: BinaryIO) -> Iterator[RawMessage]:
+        size = os.fstat(file.fileno()).st_size
         while True:
             head = file.read(_RECORD_HEAD.size)
             if len(head) < _RECORD_HEAD.size:
@@ -138,11 +140,12 @@ class _McapParser:
             if opcode == _FOOTER:
                 return
             start = file.tell()
-            content = file.read(length) if opcode in (_SCHEMA, _CHANNEL, _MESSAGE, _CHUNK) else b""
-            if not content:
-                file.seek(length, 1)
-            elif len(content) < length:
-                self.damage = f"is cut off in the middle of a record, at byte {start + len(content)}"
+            # Where a file is corrupted a length may be anything.
+            there = min(length, size - start)
+            content = file.read(there) if opcode in (_SCHEMA, _CHANNEL, _MESSAGE, _CHUNK) else b""
+            file.seek(start + there)
+            if there < length:
+                self.damage = f"is cut off in the middle of a record, at byte {size}"
             if opcode == _CHUNK:
                 yield from self._chunk(content)
             elif not self.damage:
@@ -173,6 +176,16 @@ class _McapParser:
             at += length
 
     def _record(self, opcode: int, content: bytes) -> Iterator[RawMessage]:
+        try:
+            message = self._parsed(opcode, content)
+        except struct.error:
+            self.damage = self.damage or "holds a record that is corrupted"
+            return
+        if message is not None:
+            yield message
+
+    def _parsed(self, opcode: int, content: bytes) -> RawMessage | None:
+        """A message of one of the topics; schemas and channels are remembered."""
         if opcode == _SCHEMA:
             (number,) = struct.unpack_from("<H", content)
             name, at = _string(content, 2)
@@ -184,8 +197,8 @@ class _McapParser:
         elif opcode == _MESSAGE:
             topic, kind, definition = self._channels.get(_MESSAGE_HEAD.unpack_from(content)[0], ("", "", ""))
             if topic in self._topics:
-                data = _plain(content[_MESSAGE_HEAD.size :])
-                yield RawMessage(topic, kind, definition, data)
+                return RawMessage(topic, kind, definition, _plain(content[_MESSAGE_HEAD.size :]))
+        return None
 
 
 def _sqlite_messages(connection: sqlite3.Connection, topics: Collection[str]) -> Iterator[RawMessage]:

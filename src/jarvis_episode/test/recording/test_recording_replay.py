@@ -199,6 +199,34 @@ def test_cut_off_anywhere(tmp_path: Path, own: Path, raw: list[Raw], kind: str) 
     assert all(str(tmp_path) in line for line in said)
 
 
+@pytest.mark.parametrize("kind", ["own", "mcap", "sqlite3"])
+def test_corrupted_anywhere(tmp_path: Path, own: Path, raw: list[Raw], kind: str) -> None:
+    """Flipped bytes are told in one line, and in a bag of our own never change a score unnoticed."""
+    if kind == "own":
+        file = own / "bag_0.mcap"
+    else:
+        bag = write_bag(tmp_path / "whole", raw, StoragePlugin[kind.upper()])
+        file = next(p for p in bag.iterdir() if p.suffix != ".yaml")
+    data, dice = file.read_bytes(), random.Random(5)
+    said: list[str] = []
+    for number in range(40):
+        bad = bytearray(data)
+        # Heads, schemas and channels come first.
+        for _ in range(dice.choice((1, 10))):
+            bad[dice.randrange(dice.choice((3000, len(bad))))] = dice.randrange(256)
+        path = tmp_path / f"{number}{file.suffix}"
+        path.write_bytes(bad)
+        try:
+            found = replay_bag(path).replays
+        except BadInputError as error:
+            said.append(error.line())
+            continue
+        if kind == "own":
+            assert all(replay.faults or replay.score == expected() for replay in found)
+    assert len(said) > 3
+    assert all(line.startswith(str(tmp_path)) and "\n" not in line for line in said)
+
+
 def test_a_database_with_its_log_beside_it(tmp_path: Path, raw: list[Raw]) -> None:
     """sqlite3 that was killed: most of it still lies in the write-ahead log."""
     source = next(write_bag(tmp_path / "bag", raw).glob("*.db3"))
