@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from jarvis_core.cell import CameraConfig
 from jarvis_core.episode import CallRecord, EpisodeRecord, ToolCall
+from jarvis_core.errors import RefusedError
 from jarvis_core.files import encode
 from jarvis_core.objects import ConnectionEvent, WorldState
 from jarvis_core.observation import CameraFrame
@@ -44,7 +45,7 @@ class EpisodeRecorder:
     Room for that record is kept from the start.
 
     Raises:
-        OSError: not even that room is there.
+        RefusedError: not even that room is there.
     """
 
     def __init__(self, folder: EpisodeFolder, overview: CameraConfig, config: EpisodeConfig) -> None:
@@ -53,6 +54,7 @@ class EpisodeRecorder:
         reserve(self._reserve, config.record_reserve_bytes)
         limits = SplitLimits(config.bag_split_bytes, config.bag_split_s)
         self._bag = BagWriter(folder.bag, limits=limits)
+        self._patience_s = config.record_patience_s
         self._pump = Pump(config.record_queue, config.record_patience_s)
         self._video = VideoWriter(folder.video, (overview.width, overview.height), config.video_fps)
         self._events: list[ConnectionEvent] = []
@@ -140,6 +142,7 @@ class EpisodeRecorder:
                 self._pump.close()
             finally:
                 if self.stopped:
+                    self._video.discard(self._patience_s)
                     # Whoever hangs in a write holds on to the file.
                     if not self._pump.hangs:
                         self._bag.abort()
@@ -169,9 +172,16 @@ class EpisodeRecorder:
 
 
 def reserve(path: Path, size: int) -> None:
-    """Make a file that takes so much room; raises OSError where it is not there."""
-    with path.open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, size)
+    """Make a file that takes so much room; raises RefusedError where it is not there."""
+    try:
+        with path.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:
+        raise RefusedError(
+            f"has no room for the {size:,} bytes that are kept for a record ({error.strerror})",
+            where=str(path.parent),
+            fix="free some room, or choose another output folder",
+        ) from error
 
 
 def to_png(rgb: Rgb) -> bytes:

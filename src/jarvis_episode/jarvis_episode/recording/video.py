@@ -13,6 +13,7 @@ setting of the encoder.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Iterator
@@ -55,6 +56,7 @@ class VideoWriter:
         self._frames: queue.Queue[npt.NDArray[np.uint8] | None] = queue.Queue(_QUEUED)
         self._error: Exception | None = None
         self._count = 0
+        self._unwanted = False
         self._thread: threading.Thread | None = None
 
     @property
@@ -86,6 +88,15 @@ class VideoWriter:
         self._raise_error()
         return self._path
 
+    def discard(self, timeout_s: float) -> None:
+        """End without a file, as far as a disk that hangs lets go of it within ``timeout_s``."""
+        if self._thread is None:
+            return
+        self._unwanted = True
+        with contextlib.suppress(queue.Full):
+            self._frames.put(_STOP, timeout=timeout_s)
+            self._thread.join(timeout_s)
+
     def _raise_error(self) -> None:
         if self._error is not None:
             raise self._error
@@ -96,6 +107,8 @@ class VideoWriter:
         try:
             with atomic_path(self._path) as temporary:
                 self._encode_to(temporary, frames)
+                if self._unwanted:
+                    raise InterruptedError("the video was discarded")
         except Exception as error:  # noqa: BLE001 - add and close raise it in the caller's thread
             self._error = error
             # Nothing is left to wait for if the end mark was seen: the same iterator knows.

@@ -19,6 +19,7 @@ from episode_factory import BRICKS, SCENE, make_record, start_pose, target_pose
 from jarvis_core.cell import CellConfig
 from jarvis_core.config import load_default
 from jarvis_core.episode import EpisodeRecord
+from jarvis_core.errors import RefusedError
 from jarvis_core.objects import ObjectState, WorldState
 from jarvis_episode.config import EpisodeConfig
 from jarvis_episode.recording.folder import EpisodeFolder
@@ -133,7 +134,7 @@ def test_no_room_at_all_is_said_before_anything_runs(tmp_path: Path, monkeypatch
         no_space()
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(RefusedError, match=r"has no room for the 100,000 bytes .*No space left"):
         EpisodeRecorder(EpisodeFolder.create(tmp_path, "one"), OVERVIEW, CONFIG)
 
 
