@@ -28,6 +28,10 @@ from jarvis_motion.world import MotionWorld
 
 #: Measured joint positions may lie this far outside the limits.
 _START_TOLERANCE_RAD = 2e-3
+#: Lines that leave their tolerance are followed again in steps of a half, a quarter and so on down to this part.
+_FINEST = 32
+#: Steps of this part tell whether a line can be followed at all: wider ones may be too much for a joint or the solver.
+_TELLING = 4
 
 
 class ArmPlanner(ABC):
@@ -166,12 +170,15 @@ class ArmPlanner(ABC):
             poses = line.poses(config.step_m / refinement, config.turn_step_rad / refinement)
             path = follow_line(poses, start, self._solve, config.max_joint_step_rad)
             if isinstance(path, LineFault):
-                return _failed(self._line_message(path, poses, line))
+                if refinement >= _TELLING:
+                    return _failed(self._line_message(path, poses, line))
+                refinement = _TELLING
+                continue
             trajectory = self._timed_line(path, line, speed)
             gap_m, gap_rad = tool_deviation(self._robot, trajectory, line)
             if gap_m <= config.tolerance_m and gap_rad <= config.tolerance_rad:
                 return self._checked(trajectory, allowed)
-            if refinement == 8:
+            if refinement == _FINEST:
                 return _failed(f"the tool would leave the straight line by {gap_m * 1000:.2f} mm")
             refinement *= 2
 
