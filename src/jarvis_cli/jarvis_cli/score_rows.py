@@ -41,12 +41,18 @@ def collect(paths: Sequence[Path], *, with_bags: bool) -> tuple[list[ResultRow],
 
 
 def _failed(unusable: Sequence[Unusable], known: Collection[str]) -> Iterator[ResultRow]:
-    """An episode that can't be scored stays in the denominator where its folder tells which it was."""
+    """An episode that can't be scored stays in the denominator where its evidence or its folder tells which it was."""
+    seen = set(known)
     for item in unusable:
-        folder = item.source.parent if item.source.name == BAG_FOLDER else item.source
-        row = _from_id(folder.name.removeprefix(".").removesuffix(".partial"))
-        if row is not None and row.episode_id not in known:
+        row = _from_folder(item.source) if item.evidence is None else _from_evidence(item.evidence)
+        if row is not None and row.episode_id not in seen:
+            seen.add(row.episode_id)
             yield msgspec.structs.replace(row, complete=False, reason=item.error.what)
+
+
+def _from_folder(source: Path) -> ResultRow | None:
+    folder = source.parent if source.name == BAG_FOLDER else source
+    return _from_id(folder.name.removeprefix(".").removesuffix(".partial"))
 
 
 def row_of(scored: Scored) -> ResultRow:
@@ -55,34 +61,41 @@ def row_of(scored: Scored) -> ResultRow:
     Raises:
         BadInputError: labels that are none.
     """
-    evidence, result = scored.evidence, scored.score
+    result, row = scored.score, _from_evidence(scored.evidence)
     given, derived = read_labels(scored.source), read_labels(scored.source, AUTO_FILE)
     stages, by_hand = _stages(scored, given)
-    return ResultRow(
-        episode_id=evidence.episode_id,
-        task_id=evidence.task_id,
-        agent=evidence.policy.name,
-        seed=evidence.seed,
+    return msgspec.structs.replace(
+        row,
         stratum=given.stratum or "",
         api=given.api or derived.api or "primitives",
-        declared=declared(evidence.policy),
         style=given.style or "default",
-        n_scene=len(evidence.initial.objects) - len(evidence.targets),
-        n_act=len(evidence.targets),
         score=result.score,
         q=result.q,
         s_exact=result.s_exact,
         failed_calls=result.failed_calls,
         calls=result.calls,
         time_s=result.time_s,
-        outcome=evidence.outcome,
         complete=not scored.faults,
         reason="; ".join(scored.faults),
         mode=given.mode or derived.mode or "none",
         rounds=given.rounds if given.rounds is not None else derived.rounds or (),
         stages=stages,
         stages_by_hand=by_hand,
-        disturbed_score=_disturbed(evidence),
+        disturbed_score=_disturbed(scored.evidence),
+    )
+
+
+def _from_evidence(evidence: Evidence) -> ResultRow:
+    """Which episode it is."""
+    return ResultRow(
+        episode_id=evidence.episode_id,
+        task_id=evidence.task_id,
+        agent=evidence.policy.name,
+        seed=evidence.seed,
+        declared=declared(evidence.policy),
+        n_scene=len(evidence.initial.objects) - len(evidence.targets),
+        n_act=len(evidence.targets),
+        outcome=evidence.outcome,
     )
 
 

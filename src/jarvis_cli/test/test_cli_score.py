@@ -13,9 +13,12 @@ from jarvis_cli.tasks import one_task, write_task
 from jarvis_core.cell import CellConfig
 from jarvis_core.config import config_folder, load_default
 from jarvis_core.episode import EpisodeRecord, PolicyInfo
-from jarvis_core.files import write_json
+from jarvis_core.files import encode, write_json
 from jarvis_core.objects import GROUND, Box, ObjectState, RigidObject, TargetObject, WorldState
 from jarvis_core.pose import Pose
+from jarvis_episode.recording.bag import BagWriter
+from jarvis_scoring.evidence import Evidence
+from jarvis_scoring.inputs import read_record
 
 SHAPE = (Box(Pose((0, 0, -0.0048)), (0.016, 0.016, 0.0096)),)
 PLACE, START = Pose((0.5, 0.1, 0.0128)), Pose((0.4, -0.2, 0.0096))
@@ -120,6 +123,25 @@ def test_recordings_of_another_task_are_refused(tmp_path: Path, capsys: pytest.C
     shutil.copy(task / "task.json", episode)
     assert main(["score", str(episode)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_episode_whose_clock_went_back_is_one_line_and_counts_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = read_record(record(tmp_path / "results", "one-oracle-0") / "record.json")
+    evidence = Evidence.of_record(found)
+    for name in ("a", "b"):
+        with BagWriter(tmp_path / name) as bag:
+            bag.write_episode(0.0, encode(evidence.opening()).decode())
+            for time_s in (0.0, 0.5, 0.4):
+                bag.write_world_state(WorldState(time_s, found.initial.objects, ()))
+    assert main(["score", str(tmp_path / "a")]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "the clock went back from 0.500 s to 0.400 s" in said.err
+    assert main(["tables", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
+    assert "0.00 [0.00, 0.00] (1)" in capsys.readouterr().out
 
 
 def test_protocols_show_every_constant(capsys: pytest.CaptureFixture[str]) -> None:

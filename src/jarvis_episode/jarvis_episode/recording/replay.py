@@ -39,22 +39,30 @@ class BagReplay:
     Attributes:
         replays: its episodes in order; an ordinary bag holds one.
         damage: what is wrong with the files; a fault only where it cost something that the score needs.
-        refused: why others of its episodes can't be scored.
+        refused: episodes in it that can't be scored, and why.
     """
 
     replays: tuple[Replay, ...]
     damage: tuple[str, ...]
-    refused: tuple[BadInputError, ...] = ()
+    refused: tuple[tuple[Evidence, BadInputError], ...] = ()
 
 
 def replay_bag(path: Path, *, config: ScoreConfig | None = None, protocol: str | None = None) -> BagReplay:
+    """As ``try_bag``; also raises BadInputError where no episode can be scored."""
+    found = try_bag(path, config=config, protocol=protocol)
+    if not found.replays:
+        raise found.refused[0][1]
+    return found
+
+
+def try_bag(path: Path, *, config: ScoreConfig | None = None, protocol: str | None = None) -> BagReplay:
     """Score every episode in a bag (a folder or a single file), as far as the bag goes.
 
     Args:
         config: constants to use instead of the recorded ones.
 
     Raises:
-        BadInputError: no bag, nothing of an episode in it, another layout, or no episode that can be scored.
+        BadInputError: no bag, nothing of an episode in it, or another layout.
         ConfigError: an unknown protocol.
     """
     storage = Storage.open(path)
@@ -62,15 +70,13 @@ def replay_bag(path: Path, *, config: ScoreConfig | None = None, protocol: str |
     for message in storage.messages((OBJECT_STATES, EPISODE_RECORD)):
         episodes.add(message)
     replays: list[Replay] = []
-    refused: list[BadInputError] = []
+    refused: list[tuple[Evidence, BadInputError]] = []
     for evidence, stream in episodes.finish(storage.damage):
         try:
             replays.append(replay(evidence, stream, config=config, protocol=protocol))
         except BadInputError as error:
             where = _joined(str(path), error.where)
-            refused.append(type(error)(error.what, where=where, fix=error.fix))
-    if not replays:
-        raise refused[0]
+            refused.append((evidence, type(error)(error.what, where=where, fix=error.fix)))
     return BagReplay(tuple(replays), tuple(storage.damage), tuple(refused))
 
 

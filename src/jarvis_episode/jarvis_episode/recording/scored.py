@@ -19,7 +19,7 @@ from jarvis_scoring.protocol import EpisodeScore
 from jarvis_tasks.store import TASK_FILE, load_task, task_hash
 
 from jarvis_episode.recording.folder import BAG_FOLDER, RECORD_FILE
-from jarvis_episode.recording.replay import replay_bag
+from jarvis_episode.recording.replay import replay_bag, try_bag
 from jarvis_episode.recording.storage import is_bag
 
 #: A bag alone and a record give the same score, up to this on the scale of 0 to 100.
@@ -52,10 +52,15 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A source that can't be scored at all, and why."""
+    """A source, or an episode in it, that can't be scored at all, and why.
+
+    Attributes:
+        evidence: which episode it is, where that is known.
+    """
 
     source: Path
     error: JarvisError
+    evidence: Evidence | None = None
 
 
 def find_sources(paths: Sequence[Path]) -> tuple[Path, ...]:
@@ -158,7 +163,7 @@ def _found(
 def _score_bag(
     source: Path, config: ScoreConfig | None, protocol: str | None
 ) -> tuple[list[Scored], tuple[Unusable, ...]]:
-    bag = replay_bag(source, config=config, protocol=protocol)
+    bag = try_bag(source, config=config, protocol=protocol)
     scored = [
         Scored(
             source,
@@ -169,7 +174,7 @@ def _score_bag(
         )
         for replay in bag.replays
     ]
-    return scored, tuple(Unusable(source, error) for error in bag.refused)
+    return scored, tuple(Unusable(source, error, evidence) for evidence, error in bag.refused)
 
 
 def _score_folder(folder: Path, config: ScoreConfig | None, protocol: str | None, with_bags: bool) -> Scored:

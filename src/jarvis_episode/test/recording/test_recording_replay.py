@@ -297,6 +297,11 @@ def test_a_clock_that_jumps_is_refused_but_not_the_other_episodes_of_a_bag(
     assert (good.evidence.episode_id, good.faults, good.score) == ("good-0", (), expected())
     assert isinstance(bad, Unusable)
     assert said in bad.error.line()
+    (alone,) = score_all([tmp_path / "alone"])
+    assert isinstance(alone, Unusable)
+    for unusable in (bad, alone):
+        assert unusable.evidence is not None
+        assert unusable.evidence.episode_id == "bad-0"
 
 
 def test_states_that_contradict_the_evidence(tmp_path: Path) -> None:
