@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 
 import msgspec
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jarvis_core.objects import ObjectState, WorldState
 from jarvis_core.pose import Pose
@@ -44,6 +44,7 @@ def shown(data: bytes) -> StateSkimmer:
     return skimmer
 
 
+@settings(max_examples=40)
 @given(states(), TIMES, st.integers(0, 2**64 - 1), NUMBERS)
 def test_a_state_like_the_one_before_is_skimmed(
     state: WorldState, time_s: float, sequence: int, x: float
@@ -54,6 +55,7 @@ def test_a_state_like_the_one_before_is_skimmed(
     assert skimmer.head(now) == StateHead(sequence, time_s, finite=True)
 
 
+@settings(max_examples=40)
 @given(states(), states())
 def test_another_state_is_read_whole(one: WorldState, other: WorldState) -> None:
     names, others = ([o.id for o in s.objects] for s in (one, other))
