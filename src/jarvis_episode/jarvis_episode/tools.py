@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import math
+import threading
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -83,6 +84,7 @@ class Ledger:
         self._wall_start = time.monotonic()
         self._on_tool = on_tool
         self._last_s = self._start_s
+        self._noting = threading.Lock()
         self.tool_calls = 0
         self.calls: list[CallRecord] = []
         self.ending: Ending | None = None
@@ -141,12 +143,14 @@ class Ledger:
         return answer
 
     def _note(self, call: ToolCall) -> None:
-        try:
-            self._on_tool(msgspec.structs.replace(call, index=self.tool_calls))
-        except Exception as error:
-            logger.exception("a call could not be recorded")
-            raise self._over("cell_error", _words(error)) from error
-        self.tool_calls += 1
+        # An agent may ask several things at once; their numbers and their order in the record agree.
+        with self._noting:
+            try:
+                self._on_tool(msgspec.structs.replace(call, index=self.tool_calls))
+            except Exception as error:
+                logger.exception("a call could not be recorded")
+                raise self._over("cell_error", _words(error)) from error
+            self.tool_calls += 1
 
     def _now(self) -> float:
         """The cell's clock; of a cell that is silent, or an episode that is over, what it said last."""

@@ -303,25 +303,26 @@ class EpisodeNode(Node):
     ) -> list[str]:
         """Topics lag behind services: wait until everything up to ``time_s`` has arrived; says what has not."""
         deadline = time.monotonic() + RECORDS_TIMEOUT_S
-        while missing := [
-            f"{what}: {have:g} of {want:g} arrived"
-            for what, have, want in (
-                (
-                    "states up to s",
-                    running.latest.time_s,
-                    time_s - 2.0 / self._settings.episode.state_rate_hz,
-                ),
+        period_s = 1.0 / self._settings.episode.state_rate_hz
+
+        def missing() -> list[str]:
+            return _fewer(
+                ("states up to s", running.latest.time_s, time_s - 2.0 * period_s),
                 ("skill calls", len(running.calls), request.calls),
-                ("calls of the agent", running.received[AGENT_CALLS], request.agent_calls),
                 ("connection events", len(running.recorder.events), events),
             )
-            if have < want
-        ]:
+
+        def unheard() -> list[str]:
+            return _fewer(("calls of the agent", running.received[AGENT_CALLS], request.agent_calls))
+
+        while missing() or unheard():
             self._check_open()
             if time.monotonic() > deadline:
                 break
             time.sleep(0.02)
-        return missing
+        for text in unheard():
+            logger.warning("the bag is not whole, which costs the score nothing: %s", text)
+        return missing()
 
     def _check_open(self) -> None:
         """Waiting for others ends when the node is stopped."""
@@ -381,6 +382,11 @@ class EpisodeNode(Node):
         elif (starting := self._starting) is not None:
             # Its thread waits for the simulator, perhaps for longer than we may.
             starting.discard()
+
+
+def _fewer(*wanted: tuple[str, float, float]) -> list[str]:
+    """What there is less of than there should be; each is a name, what there is, and what should be."""
+    return [f"{what}: {have:g} of {want:g} arrived" for what, have, want in wanted if have < want]
 
 
 def main() -> None:

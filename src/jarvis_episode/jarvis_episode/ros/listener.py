@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import Counter
@@ -34,6 +35,9 @@ from jarvis_interfaces.msg import (
 
 #: Nothing that a score needs may be lost: deep queues, and gaps are errors.
 DEEP = 2000
+NEEDED = (bag.OBJECT_STATES, bag.CONNECTION_EVENTS, bag.SKILL_CALLS)
+
+logger = logging.getLogger(__name__)
 
 
 class Running:
@@ -58,11 +62,15 @@ class Running:
         self._sequences: dict[str, int] = {}
 
     def count(self, topic: str, sequence: int) -> None:
-        """Note a gap in a topic's sequence numbers: lost messages fail the record, they are never overlooked."""
+        """Note a gap in a topic's sequence numbers: what a score needs fails the record, the rest is told."""
         self.received[topic] += 1
         expected = self._sequences.get(topic)
         if expected is not None and sequence != expected:
-            self.gaps.append(f"{topic}: {sequence - expected} messages lost before number {sequence}")
+            text = f"{topic}: {sequence - expected} messages lost before number {sequence}"
+            if topic in NEEDED:
+                self.gaps.append(text)
+            else:
+                logger.warning("%s, which costs the score nothing", text)
         self._sequences[topic] = sequence + 1
 
     def fits(self, state: WorldState) -> bool:
