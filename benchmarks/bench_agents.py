@@ -4,8 +4,8 @@
 ./jarvis shell -c 'python benchmarks/bench_agents.py --episodes 200 --calls 20'
 
 The tools are stand-ins that answer at once, so all that is measured is the harness: process, pipe, checks, transcript,
-report, encoding of pictures. Targets on a usual desktop core: under 3 s an episode and 5 ms a call (over HTTP the
-protocol's own SDK takes most of it); memory and open files do not grow.
+report, encoding of pictures. Targets on a usual desktop core: under 3 s an episode and 5 ms a call (over HTTP less what
+the protocol's own SDK takes, which the last row tells); memory and open files do not grow.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ import time
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import cv2
 import httpx2
+import mcp_types
 import numpy as np
 import psutil
 from jarvis_agent.cage.isolation import Isolation, find_isolation
@@ -42,6 +43,7 @@ from jarvis_core.skills import SkillResult
 from jarvis_core.status import Status
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.lowlevel import Server
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -123,21 +125,8 @@ def mcp_row(calls: int) -> tuple[float, list[str]]:
     """Seconds of an empty episode, and least / median ms of each call, of the SDK's client over HTTP."""
     took: dict[str, list[float]] = {name.removesuffix("()"): [] for name in CALLS}
 
-    async def drive(address: str, token: str) -> None:
-        headers = {"Authorization": f"Bearer {token}"}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
-            Client(streamable_http_client(address, http_client=http)) as client,
-        ):
-            for name, times in took.items():
-                for _ in range(calls):
-                    began = time.perf_counter()
-                    await client.call_tool(name, {})
-                    times.append((time.perf_counter() - began) * 1e3)
-            await client.call_tool("finish", {})
-
     def ready(address: str, token: str) -> None:
-        threading.Thread(target=lambda: asyncio.run(drive(address, token))).start()
+        threading.Thread(target=lambda: asyncio.run(drive(address, token, took, calls))).start()
 
     with tempfile.TemporaryDirectory() as folder:
         serve = serve_http("127.0.0.1", 0, ready=ready)
@@ -146,7 +135,45 @@ def mcp_row(calls: int) -> tuple[float, list[str]]:
             policy.keep_in(Path(folder) / "agent")
             policy.run(tools())
     whole_s = time.perf_counter() - began - sum(map(sum, took.values())) / 1e3
-    return whole_s, [f"{min(times):.2f} / {sorted(times)[len(times) // 2]:.2f}" for times in took.values()]
+    return whole_s, [least_and_median(times) for times in took.values()]
+
+
+def bare_mcp(calls: int) -> str:
+    """Least / median ms of a call that a server of the SDK answers with two letters: what is not the harness's."""
+
+    async def list_tools(_: Any, __: Any) -> mcp_types.ListToolsResult:
+        tool = mcp_types.Tool(name="budget", description="nothing", input_schema={"type": "object"})
+        return mcp_types.ListToolsResult(tools=[tool])
+
+    async def call_tool(_: Any, __: Any) -> mcp_types.CallToolResult:
+        return mcp_types.CallToolResult(content=[mcp_types.TextContent(text="{}")])
+
+    took: dict[str, list[float]] = {"budget": []}
+    told: list[str] = []
+    server = Server("bare", on_list_tools=list_tools, on_call_tool=call_tool)
+    stop = serve_http("127.0.0.1", 0, ready=lambda *words: told.extend(words))(server, lambda: None)
+    asyncio.run(drive(told[0], told[1], took, calls))
+    stop()
+    return least_and_median(took["budget"])
+
+
+async def drive(address: str, token: str, took: dict[str, list[float]], calls: int) -> None:
+    """Call every tool so often, adding the ms that each call took, and finish."""
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        for name, times in took.items():
+            for _ in range(calls):
+                began = time.perf_counter()
+                await client.call_tool(name, {})
+                times.append((time.perf_counter() - began) * 1e3)
+        await client.call_tool("finish", {})
+
+
+def least_and_median(times: list[float]) -> str:
+    return f"{min(times):.2f} / {sorted(times)[len(times) // 2]:.2f}"
 
 
 def slowness() -> float:
@@ -201,6 +228,7 @@ def main() -> None:
         table.add_row(name, f"{empty:.2f}", *each)
     whole_s, each = mcp_row(options.calls)
     table.add_row("MCP over HTTP", f"{whole_s:.2f}", *each)
+    table.add_row("MCP's SDK alone", "", bare_mcp(options.calls), "", "")
     Console().print(table)
     print(f"this machine: {slowness():.1f} times a usual core's time")
     caged = next(iter(doors().values()))
