@@ -95,17 +95,45 @@ def limit_faults(trajectory: JointTrajectory, limits: JointLimits, *, share: flo
         ("accelerates by {:.2f} rad/s^2", found.acceleration, found.acceleration_s, limits.acceleration),
         ("jerks by {:.0f} rad/s^3", found.jerk, found.jerk_s, limits.jerk),
     )
-    faults = []
-    for i, name in enumerate(trajectory.joint_names):
-        low, high = float(trajectory.positions[:, i].min()), float(trajectory.positions[:, i].max())
-        if low < limits.lower[i] - 1e-6 or high > limits.upper[i] + 1e-6:
-            faults.append(f"{name} leaves its range: {low:.4f} to {high:.4f} rad")
-        faults += [
-            f"{name} {words.format(peak[i])} at {when[i]:.2f} s, limit {most[i]:g}"
-            for words, peak, when, most in kinds
-            if peak[i] > most[i] * (1 + share)
-        ]
-    return faults
+    low, high = extremes(trajectory)
+    out_of_range = [
+        f"{name} leaves its range: {low[i]:.4f} to {high[i]:.4f} rad"
+        for i, name in enumerate(trajectory.joint_names)
+        if low[i] < limits.lower[i] - 1e-6 or high[i] > limits.upper[i] + 1e-6
+    ]
+    return out_of_range + [
+        f"{name} {words.format(peak[i])} at {when[i]:.2f} s, limit {most[i]:g}"
+        for i, name in enumerate(trajectory.joint_names)
+        for words, peak, when, most in kinds
+        if peak[i] > most[i] * (1 + share)
+    ]
+
+
+def extremes(trajectory: JointTrajectory) -> tuple[FloatArray, FloatArray]:
+    """(n,) smallest and largest positions of the cubic Hermite through the points, exactly."""
+    p, v = trajectory.positions, trajectory.velocities
+    if len(p) < 2:
+        return p[0], p[0]
+    h = np.diff(trajectory.times_s)[:, None]
+    _, a0, a1 = _segments(trajectory)
+    # Speed is v0 + h (a0 u + (a1 - a0) u^2 / 2) for u in [0, 1]; where it is 0 a position may be extreme. The roots
+    # come by the form that loses no digits; a segment that has none gives nan, whose place its start may take.
+    a, b, c = h * (a1 - a0) / 2, h * a0, v[:-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        q = -(b + np.copysign(np.sqrt(b * b - 4 * a * c), b)) / 2
+        turns = [np.clip(np.nan_to_num(u), 0.0, 1.0) for u in (q / a, c / q)]
+    reached = np.concatenate([p, *(_hermite(p[:-1], p[1:], v[:-1] * h, v[1:] * h, u) for u in turns)])
+    return reached.min(axis=0), reached.max(axis=0)
+
+
+def _hermite(p0: FloatArray, p1: FloatArray, v0: FloatArray, v1: FloatArray, u: FloatArray) -> FloatArray:
+    """Positions at shares ``u`` of segments from p0 to p1; v0 and v1 are the speeds per segment at their ends."""
+    return (
+        (2 * u**3 - 3 * u**2 + 1) * p0
+        + (u**3 - 2 * u**2 + u) * v0
+        + (-2 * u**3 + 3 * u**2) * p1
+        + (u**3 - u**2) * v1
+    )
 
 
 def dense_positions(trajectory: JointTrajectory, step_rad: float, *, parts: int = 1) -> FloatArray:
@@ -123,11 +151,5 @@ def dense_positions(trajectory: JointTrajectory, step_rad: float, *, parts: int 
     segment = np.repeat(np.arange(len(counts)), counts)
     first = np.cumsum(counts) - counts
     u = ((np.arange(counts.sum()) - first[segment]) / counts[segment])[:, None]
-    p0, p1, v0, v1 = p[segment], p[segment + 1], v[segment] * h[segment], v[segment + 1] * h[segment]
-    inner = (
-        (2 * u**3 - 3 * u**2 + 1) * p0
-        + (u**3 - 2 * u**2 + u) * v0
-        + (-2 * u**3 + 3 * u**2) * p1
-        + (u**3 - u**2) * v1
-    )
+    inner = _hermite(p[segment], p[segment + 1], v[segment] * h[segment], v[segment + 1] * h[segment], u)
     return np.vstack([inner, p[-1:]])

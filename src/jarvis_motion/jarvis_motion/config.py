@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from jarvis_core.config import Config
 
 
@@ -29,7 +31,9 @@ class LineConfig(Config, frozen=True):
     Attributes:
         speed_m_s, turn_rad_s: of the tool at speed 1.
         acceleration_m_s2, turn_acceleration_rad_s2: of the tool, at any speed.
-        step_m, turn_step_rad: distance of the poses that joint positions are solved for.
+        step_m, turn_step_rad: distance of the poses that joint positions are solved for at first.
+        telling_step_m, telling_turn_step_rad: at this distance and below, a pose that isn't reached ends the line.
+        finest_step_m, finest_turn_step_rad: smallest distance that is tried.
         max_joint_step_rad: a larger step of a joint between two poses is refused as a jump.
         tolerance_m, tolerance_rad: how far the tool may leave the line at any moment.
     """
@@ -40,9 +44,35 @@ class LineConfig(Config, frozen=True):
     turn_acceleration_rad_s2: float
     step_m: float
     turn_step_rad: float
+    telling_step_m: float
+    telling_turn_step_rad: float
+    finest_step_m: float
+    finest_turn_step_rad: float
     max_joint_step_rad: float
     tolerance_m: float
     tolerance_rad: float
+
+    def __post_init__(self) -> None:
+        for name in ("step_m", "turn_step_rad"):
+            wide, telling, finest = (getattr(self, part + name) for part in ("", "telling_", "finest_"))
+            if not 0.0 < finest <= telling <= wide:
+                raise ValueError(
+                    f"line: 0 < finest_{name} <= telling_{name} <= {name} must hold, "
+                    f"they are {finest:g}, {telling:g} and {wide:g}"
+                )
+
+    def steps(self) -> Iterator[tuple[float, float, bool]]:
+        """Distances (m, rad) to try one after the other, and whether each is a telling one.
+
+        The first is ``step_m, turn_step_rad``; both are halved down to the finest.
+        """
+        step_m, step_rad = self.step_m, self.turn_step_rad
+        while True:
+            yield step_m, step_rad, step_m <= self.telling_step_m and step_rad <= self.telling_turn_step_rad
+            if step_m <= self.finest_step_m and step_rad <= self.finest_turn_step_rad:
+                return
+            step_m = max(step_m / 2, self.finest_step_m)
+            step_rad = max(step_rad / 2, self.finest_turn_step_rad)
 
 
 class MotionConfig(Config, frozen=True):

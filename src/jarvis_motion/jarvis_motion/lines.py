@@ -85,3 +85,17 @@ def tool_deviation(robot: RobotModel, trajectory: JointTrajectory, line: ToolLin
     """How far (m, rad) the tool leaves a line at the trajectory's points and half-way between them."""
     joints = dense_positions(trajectory, np.inf, parts=2)
     return line.deviations(robot.tool_matrices(joints))
+
+
+def deviation_message(gap_m: float, gap_rad: float, tolerance_m: float, tolerance_rad: float) -> str:
+    """A sentence on how far the tool leaves a line, in distance, angle or both; empty within the tolerances."""
+    kinds = (
+        (gap_m, tolerance_m, "{:.2f} mm", 1000.0),
+        (gap_rad, tolerance_rad, "{:.2f} deg", 180.0 / np.pi),
+    )
+    gaps = [
+        f"{words.format(gap * scale)} (tolerance {words.format(most * scale)})"
+        for gap, most, words, scale in kinds
+        if gap > most
+    ]
+    return f"the tool would leave the straight line by {' and '.join(gaps)}" if gaps else ""

@@ -21,17 +21,13 @@ from jarvis_motion.backend import Obstacle, Plan
 from jarvis_motion.checks import dense_positions, limit_faults, stretch_needed, stretched
 from jarvis_motion.config import MotionConfig
 from jarvis_motion.goals import GoalSeeds
-from jarvis_motion.lines import LineFault, ToolLine, follow_line, tool_deviation
+from jarvis_motion.lines import LineFault, ToolLine, deviation_message, follow_line, tool_deviation
 from jarvis_motion.reach import explain_unreachable
 from jarvis_motion.timing import timed
 from jarvis_motion.world import MotionWorld
 
 #: Measured joint positions may lie this far outside the limits.
 _START_TOLERANCE_RAD = 2e-3
-#: Lines that leave their tolerance are followed again in steps of a half, a quarter and so on down to this part.
-_FINEST = 32
-#: Steps of this part tell whether a line can be followed at all: wider ones may be too much for a joint or the solver.
-_TELLING = 4
 
 
 class ArmPlanner(ABC):
@@ -165,22 +161,25 @@ class ArmPlanner(ABC):
         config = self._config.line
         if line.length_m < 1e-6 and line.angle_rad < 1e-5:
             return self._still(start)
-        refinement = 1
-        while True:
-            poses = line.poses(config.step_m / refinement, config.turn_step_rad / refinement)
+        faulted, why = False, ""
+        for step_m, step_rad, telling in config.steps():
+            if faulted and not telling:
+                continue
+            poses = line.poses(step_m, step_rad)
             path = follow_line(poses, start, self._solve, config.max_joint_step_rad)
+            faulted = isinstance(path, LineFault)
             if isinstance(path, LineFault):
-                if refinement >= _TELLING:
-                    return _failed(self._line_message(path, poses, line))
-                refinement = _TELLING
+                why = self._line_message(path, poses, line)
+                if telling:
+                    break
                 continue
             trajectory = self._timed_line(path, line, speed)
-            gap_m, gap_rad = tool_deviation(self._robot, trajectory, line)
-            if gap_m <= config.tolerance_m and gap_rad <= config.tolerance_rad:
+            why = deviation_message(
+                *tool_deviation(self._robot, trajectory, line), config.tolerance_m, config.tolerance_rad
+            )
+            if not why:
                 return self._checked(trajectory, allowed)
-            if refinement == _FINEST:
-                return _failed(f"the tool would leave the straight line by {gap_m * 1000:.2f} mm")
-            refinement *= 2
+        return _failed(why)
 
     def _timed_line(self, path: FloatArray, line: ToolLine, speed: float) -> JointTrajectory:
         config = self._config.line

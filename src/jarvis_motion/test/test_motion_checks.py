@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jarvis_core.motion import JointTrajectory
 from jarvis_core.pose import FloatArray
-from jarvis_motion.checks import dense_positions, limit_faults, peaks, stretch_needed, stretched
+from jarvis_motion.checks import dense_positions, extremes, limit_faults, peaks, stretch_needed, stretched
 from jarvis_motion.timing import Profile, timed
 from jarvis_robot.model import JointLimits
 
@@ -27,7 +27,7 @@ def limits(
     return JointLimits(*both)
 
 
-def sampled(trajectory: JointTrajectory, count: int = 20001) -> tuple[FloatArray, FloatArray]:
+def sampled(trajectory: JointTrajectory, count: int = 10001) -> tuple[FloatArray, FloatArray]:
     """Times and positions as executed."""
     times = np.linspace(0.0, trajectory.duration_s, count)
     return times, np.array([trajectory.sample(float(t)) for t in times])
@@ -89,6 +89,28 @@ def test_faults_name_the_joint_the_time_and_the_limit() -> None:
         "a accelerates by 1.50 rad/s^2 at 0.00 s, limit 1"
     ]
     assert limit_faults(cubic(), limits(jerk=1.0)) == ["a jerks by 2 rad/s^3 at 0.00 s, limit 1"]
+
+
+def test_a_range_that_is_left_between_two_points_is_a_fault() -> None:
+    """Both points are at 0, and the joints swing out between them: to 0.25 h v = 0.5 and back."""
+    positions, velocities = np.zeros((2, 2)), np.array([[1.0, 0.0], [-1.0, 0.0]])
+    swing = JointTrajectory(NAMES, np.array([0.0, 2.0]), positions, velocities, np.zeros((2, 2)))
+    assert limit_faults(swing, limits(upper=0.51)) == []
+    assert limit_faults(swing, limits(upper=0.49)) == ["a leaves its range: 0.0000 to 0.5000 rad"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), points=st.integers(1, 4))
+def test_extremes_are_those_of_the_executed_path(seed: int, points: int) -> None:
+    rng = np.random.default_rng(seed)
+    times = np.cumsum(rng.uniform(0.1, 1.0, points))
+    positions, velocities = rng.normal(size=(2, points, 2)) * rng.integers(0, 2, (2, points, 2))
+    trajectory = JointTrajectory(NAMES, times - times[0], positions, velocities, np.zeros((points, 2)))
+    low, high = extremes(trajectory)
+    dense = dense_positions(trajectory, 1e-3)
+    assert (low <= dense.min(axis=0) + 1e-12).all()
+    assert (high >= dense.max(axis=0) - 1e-12).all()
+    np.testing.assert_allclose((low, high), (dense.min(axis=0), dense.max(axis=0)), atol=1e-3)
 
 
 def test_dense_positions_leave_no_gap_and_lie_on_the_executed_path() -> None:
