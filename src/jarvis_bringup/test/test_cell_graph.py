@@ -29,10 +29,19 @@ from jarvis_core.config import load_default
 from jarvis_core.errors import RefusedError
 from jarvis_core.files import read_json
 from jarvis_core.pose import Pose
-from jarvis_core.ros.conversions import pose_to_ros, scene_from_ros, state_from_ros
+from jarvis_core.ros.conversions import pose_to_ros, result_from_ros, scene_from_ros, state_from_ros
 from jarvis_core.ros.spinning import BackgroundExecutor
 from jarvis_core.ros.waiting import call, wait_for
-from jarvis_core.skills import HomeGoal, MoveToGoal, PickAndPlaceGoal, PickGoal, PlaceGoal
+from jarvis_core.skills import (
+    FlipGoal,
+    HomeGoal,
+    MoveToGoal,
+    PickAndPlaceGoal,
+    PickGoal,
+    PlaceGoal,
+    RegraspGoal,
+    SkillResult,
+)
 from jarvis_core.status import Status
 from jarvis_episode.recording.bag import SKILL_CALLS, SKILL_FEEDBACK, SKILL_GOALS, read_world_states
 from jarvis_episode.recording.storage import Storage
@@ -163,7 +172,7 @@ class TestCell(unittest.TestCase):
         time.sleep(0.5)
         assert self.client.robot.time_s == before
 
-    def test_a_skill_by_hand_moves_the_arm_and_reports_phases(self) -> None:
+    def test_skills_by_hand_move_the_arm_report_phases_and_are_canceled_at_standstill(self) -> None:
         thing = next(o for o in self.client.scene().objects if not o.fixed)
         phases: list[str] = []
         result = self.client.skills.run(PickGoal(thing.id), phases.append)
@@ -176,30 +185,68 @@ class TestCell(unittest.TestCase):
         # The hand is full, so the next pick is refused and nothing moves.
         again = self.client.skills.run(PickGoal(thing.id))
         assert again.status == Status.PRECONDITION_FAILED
+        canceled = self.cancel_in(RegraspGoal(), "transfer")
+        held = [o.id for o in self.client.states().objects if o.held]
+        assert held == ([thing.id] if canceled.facts["held"] else [])
+        if not held:  # a cancel that came late: the brick stood there already
+            assert self.client.skills.run(PickGoal(thing.id)).status == Status.SUCCEEDED
+        # The skills go on working afterwards.
+        self.take_by_other_faces(thing.id)
         self.put_down(thing.id)
+
+    def take_by_other_faces(self, object_id: str) -> None:
+        def across() -> np.ndarray:
+            """Where the fingers close, in the frame of the brick that they hold."""
+            brick = next(o.pose for o in self.client.states().objects if o.id == object_id)
+            return brick.rotation.T @ self.client.robot.state().tool.rotation[:, 1]
+
+        before, phases = across(), list[str]()
+        result = self.client.skills.run(RegraspGoal(), phases.append)
+        assert result.status == Status.SUCCEEDED, result.message
+        assert result.facts["held"]
+        assert len(result.facts["put_down"]) == 7
+        assert phases.index("plan_spot") < phases.index("release") < phases.index("lift")
+        assert [o.id for o in self.client.states().objects if o.held] == [object_id]
+        assert abs(before @ across()) < 0.1
 
     def put_down(self, object_id: str) -> None:
         target = next(b for b in load_task(TASK).targets if b.id == object_id)
         pose = load_default("cell", CellConfig).plate.pose @ target.pose
         assert self.client.skills.run(PlaceGoal(pose)).status == Status.SUCCEEDED
 
-    def test_a_cancel_is_answered_at_standstill(self) -> None:
+    def lay_on_its_side(self, object_id: str) -> None:
+        pose = Pose((0.42, -0.2, 0.0081), (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)))
+        request = SetEntityState.Request(entity=object_id)
+        request.state.header.frame_id, request.state.pose = "world", pose_to_ros(pose)
+        answer = self.client.ask(SetEntityState, "/sim/set_entity_state", request)
+        assert answer.result.result == Result.RESULT_OK, answer.result.error_message
+
+    def up(self, object_id: str) -> float:
+        """How far an object's top points up, as a cosine."""
+        return next(o.pose for o in self.client.states().objects if o.id == object_id).rotation[2, 2]
+
+    def test_a_brick_on_its_side_is_stood_up(self) -> None:
+        self.lay_on_its_side("b001")
+        result = self.client.skills.run(FlipGoal("b001"))
+        assert result.status == Status.SUCCEEDED, result.message
+        assert result.facts["turns"] == 1
+        assert self.up("b001") > 0.999
+
+    def cancel_in(self, goal, phase: str) -> SkillResult:
+        """Cancel a goal in that phase, and see that the arm stands when the answer comes."""
         moving = threading.Event()
-        thing = next(o for o in self.client.scene().objects if not o.fixed)
-        handle = self.client.goal(
-            PickGoal(thing.id), lambda phase: moving.set() if phase == "approach" else None
-        )
-        assert moving.wait(TIMEOUT_S)
+        handle = self.client.goal(goal, lambda begun: moving.set() if begun == phase else None)
+        assert moving.wait(TIMEOUT_S), phase
         wait_for(handle.cancel_goal_async(), TIMEOUT_S, "cancel")
         answer = wait_for(handle.get_result_async(), TIMEOUT_S, "result")
         assert answer.status == GoalStatus.STATUS_CANCELED
-        assert Status(answer.result.result.status.value) == Status.CANCELED
+        result = result_from_ros(answer.result.result)
+        assert result.status == Status.CANCELED
         here = np.array(self.client.robot.state().joints_rad)
         self.client.robot.wait(0.2)
         there = np.array(self.client.robot.state().joints_rad)
         np.testing.assert_allclose(here, there, atol=2e-3)
-        # The skills go on working afterwards.
-        assert self.client.skills.run(HomeGoal()).status == Status.SUCCEEDED
+        return result
 
     def test_two_goals_at_once_are_not_mixed(self) -> None:
         thing = next(o for o in self.client.scene().objects if not o.fixed)
