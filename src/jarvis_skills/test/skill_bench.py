@@ -20,7 +20,7 @@ from jarvis_core.config import load_default
 from jarvis_core.motion import Cancellation
 from jarvis_core.objects import RigidObject
 from jarvis_core.pose import Pose
-from jarvis_core.skills import SkillGoal, SkillResult
+from jarvis_core.skills import PickGoal, SkillGoal, SkillResult
 from jarvis_core.status import Status
 from jarvis_motion.backend import MotionBackend
 from jarvis_motion.config import MotionConfig
@@ -30,10 +30,11 @@ from jarvis_robot.model import RobotModel
 from jarvis_sim.config import SimConfig
 from jarvis_sim.robot import SimRobot, SimSceneSource
 from jarvis_sim.world import SimWorld
-from jarvis_skills.cell_context import SkillContext
+from jarvis_skills.cell_context import Held, SkillContext
 from jarvis_skills.config import SkillsConfig
 from jarvis_skills.executor import SkillExecutor
 from jarvis_skills.grasp import bottom_z, boxes_at
+from jarvis_skills.holding import measure_in_hand
 from jarvis_skills.registry import skill_of
 from jarvis_tasks.task import TASK_SCHEMA, PlacedBrick, Task
 
@@ -68,6 +69,7 @@ class Bench:
     skills: SkillExecutor
     initial: bytes = b""
     phases: list[str] = field(default_factory=list)
+    picked: dict[str, tuple[bytes, Held]] = field(default_factory=dict)
 
     @property
     def ctx(self) -> SkillContext:
@@ -78,6 +80,18 @@ class Bench:
         self.ctx.held = None
         self.backend.detach()
         self.backend.set_gripper_width(self.world.arm.width_m)
+
+    def hold(self, name: str) -> None:
+        """From the start to where a pick of that brick ends; it is run once, and gone back to after that."""
+        if name not in self.picked:
+            assert self.run(PickGoal(name)).ok
+            assert self.ctx.held is not None
+            self.picked[name] = (self.world.snapshot(), self.ctx.held)
+            return
+        snapshot, self.ctx.held = self.picked[name]
+        self.world.restore(snapshot)
+        self.backend.set_gripper_width(self.world.arm.width_m)
+        measure_in_hand(self.ctx)
 
     def run(self, goal: SkillGoal, cancel: Cancellation | None = None) -> SkillResult:
         """Run a goal and check what holds for every result."""

@@ -35,12 +35,14 @@ from skill_bench import ON_ITS_SIDE, Bench, lay
 
 from jarvis_skills import take
 
-#: Of a pick and place, each with a moment (s) at which something moves.
-PHASES = {
+#: Of a pick, and of placing what it took, each with a moment (s) at which something moves.
+PICKING = {
     "plan_grasp": 0.0,
     "approach": 0.8,
     "close": 0.05,
     "lift": 0.3,
+}
+PLACING = {
     "transfer": 0.4,
     "descend": 0.6,
     "press": 0.1,
@@ -85,7 +87,7 @@ def run_canceled(bench: Bench, goal: SkillGoal, phase: str, after_s: float) -> S
 
 
 def hold_a(bench: Bench) -> None:
-    assert bench.run(PickGoal("a")).ok
+    bench.hold("a")
 
 
 def lie_on_its_side(bench: Bench) -> None:
@@ -121,11 +123,13 @@ def sit_fast(bench: Bench) -> None:
     bench.ctx.config = msgspec.structs.replace(bench.ctx.config, pull_limit_n=2.0)
 
 
+THERE = Pose((0.544, 0.144, 0.0128))
 UP = Pose((0.5, 0.2, 0.1), (1.0, 0.0, 0.0, 0.0))
 #: Goal, phase, a moment (s) in it at which something moves (0: before that), and what must be so before. Skills share
 #: their steps: each phase is met in one of those that have it, and again where the hand leans or presses.
 MATRIX: list[tuple[SkillGoal, str, float, Callable[[Bench], None] | None]] = [
-    *((PickAndPlaceGoal("a", Pose((0.544, 0.144, 0.0128))), name, s, None) for name, s in PHASES.items()),
+    *((PickAndPlaceGoal("a", THERE), name, s, None) for name, s in PICKING.items()),
+    *((PlaceGoal(THERE), name, s, hold_a) for name, s in PLACING.items()),
     (PickGoal("a"), "look_again", 0.5, be_shy),
     (HomeGoal(), "home", 0.2, be_elsewhere),
     (HomeGoal(), "clear_off", 0.2, stand_low),
@@ -175,7 +179,7 @@ def test_the_next_skill_starts_from_where_the_last_was_stopped(bench: Bench, pha
     """Without going home first: low between bricks, around one, pressing on one."""
     goal = PickAndPlaceGoal("a", bench.on_plate(6, 0))
     others = [bench.pose(name) for name in ("b", "flat", "slope", "dot")]
-    assert run_canceled(bench, goal, phase, PHASES[phase]).status is Status.CANCELED
+    assert run_canceled(bench, goal, phase, (PICKING | PLACING)[phase]).status is Status.CANCELED
     next_goal = PlaceGoal(goal.pose) if bench.ctx.held is not None else PickGoal("b")
     result = bench.run(next_goal)
     assert result.ok, result
