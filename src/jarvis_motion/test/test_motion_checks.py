@@ -111,6 +111,10 @@ def test_extremes_are_those_of_the_executed_path(seed: int, points: int) -> None
     assert (low <= dense.min(axis=0) + 1e-12).all()
     assert (high >= dense.max(axis=0) - 1e-12).all()
     np.testing.assert_allclose((low, high), (dense.min(axis=0), dense.max(axis=0)), atol=1e-3)
+    # Where limits are a little wider than this nothing leaves its range, where they are narrower all does.
+    for wider, left in ((1e-5, 0), (-1e-5, 2)):
+        faults = limit_faults(trajectory, limits(lower=low - wider, upper=high + wider))
+        assert sum("leaves its range" in fault for fault in faults) == left
 
 
 def test_dense_positions_leave_no_gap_and_lie_on_the_executed_path() -> None:
