@@ -16,7 +16,7 @@ from jarvis_core.errors import RefusedError
 from jarvis_core.manual import PartCount
 from jarvis_core.observation import CameraFrame, RobotState
 from jarvis_core.pose import Pose
-from jarvis_core.seen import SeenBrick, SeenScene, SeenStructure
+from jarvis_core.seen import UNSEEN, SeenBrick, SeenScene, SeenStructure
 
 from jarvis_perception.bricks import Look, explain, seen_brick
 from jarvis_perception.calibration import calibrate
@@ -105,7 +105,8 @@ class BrickPerception:
         bricks = self._tracker.update(
             found, frame.time_s, lambda brick: _is_hidden(look, segments, brick), robot
         )
-        bricks = tuple(self._settle(look, segments, brick, structure, frame.time_s) for brick in bricks)
+        settled = (self._settle(look, segments, brick, structure, frame.time_s) for brick in bricks)
+        bricks = tuple(brick for brick in settled if brick is not None)
         self._structure = structure
         if self._fingers is not None:
             grips, fingers = self._config.grasp, self._fingers
@@ -141,24 +142,37 @@ class BrickPerception:
 
     def _settle(
         self, look: Look, segments: Segments, brick: SeenBrick, structure: SeenStructure, time_s: float
-    ) -> SeenBrick:
-        """A brick that was let go: found where it must lie, if that can be seen."""
+    ) -> SeenBrick | None:
+        """A brick that was let go: found where it must lie, if that can be seen; None once it is gone from there."""
         track = next(t for t in self._tracker.tracks if t.brick.id == brick.id)
         if not track.placed or brick.part == "unknown":
             return brick
-        places = (
-            [brick] if brick.visible else [self._lying(brick, z) for z in self._supports(brick, structure)]
-        )
+        # Where it was found it lies also when others cover it.
+        places = [brick] if track.found else [self._lying(brick, z) for z in self._supports(brick, structure)]
         lying = places[0]
         if not _is_hidden(look, segments, lying):
             found = [seen for place in places if (seen := self._found_at(look, place)) is not None]
             lying = min(
                 found, key=lambda seen: seen.fit_m, default=msgspec.structs.replace(lying, visible=False)
             )
-            self._tracker.put(Track(lying, time_s, placed=True))
-        elif not brick.visible:
+            if track.found and not found and self._is_gone(brick, structure):
+                self._tracker.drop(brick.id)
+                return None
+            self._tracker.put(Track(lying, time_s, placed=True, found=track.found or bool(found)))
+        elif not track.found:
             self._tracker.put(replace(track, brick=lying))
         return lying
+
+    def _is_gone(self, brick: SeenBrick, structure: SeenStructure) -> bool:
+        """Whether nothing at all stands where a brick lay, above its underside."""
+        boxes = [msgspec.structs.replace(b, pose=brick.pose @ b.pose) for b in brick.boxes]
+        cells = cells_under(boxes, self._cell)
+        if not len(cells):
+            return True
+        bottom = min(float(box.pose.position[2] - box.size_m[2] / 2) for box in boxes)
+        plates = round((bottom - float(self._cell.plate.pose.position[2])) / PLATE_HEIGHT_M)
+        heights = np.array(structure.heights_plates)[cells[:, 0], cells[:, 1]]
+        return bool(((heights != UNSEEN) & (heights <= plates)).all())
 
     def _supports(self, brick: SeenBrick, structure: SeenStructure) -> list[float]:
         """Heights (``world``) that a brick may lie at, where it was let go.

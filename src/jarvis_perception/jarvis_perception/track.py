@@ -20,6 +20,8 @@ _OTHER_PART_M, _OTHER_COLOUR_M = 0.008, 0.008
 _FAR = 1e3
 #: A brick is in the hand if it was this near to the tool's axis, and the pads stand as far apart as it is wide.
 _IN_HAND_M, _WIDTH_M = 0.025, 0.0025
+#: Pads nearer together than when they were first taken to hold something were still closing then.
+_STILL_CLOSING_M = 0.0003
 #: Pads farther apart than they held something by this have let it go.
 _LET_GO_M = 0.0008
 
@@ -31,15 +33,19 @@ class Track:
     Attributes:
         seen_s: when it was last seen.
         in_tool: its pose in the tool frame while it is held; its height there is not known.
+        lay: its pose before it was held.
         width_m: distance of the pads that hold it.
         placed: let go over the plate: looked for there.
+        found: and seen there: it lies there, covered or not, until nothing does.
     """
 
     brick: SeenBrick
     seen_s: float
     in_tool: Pose | None = None
+    lay: Pose | None = None
     width_m: float = 0.0
     placed: bool = False
+    found: bool = False
 
 
 class Tracker:
@@ -76,6 +82,10 @@ class Tracker:
             if name not in seen:
                 self._unseen(name, track, time_s, hidden, robot)
         return tuple(track.brick for track in self._tracks.values())
+
+    def drop(self, brick_id: str) -> None:
+        """It is not where it was, and nobody knows where it went: seen again it is another brick."""
+        del self._tracks[brick_id]
 
     def put(self, track: Track) -> None:
         """Replace what is known of a brick."""
@@ -124,9 +134,7 @@ class Tracker:
         if track.in_tool is not None and robot is not None:
             self._carry(name, track, robot)
         elif robot is not None and hidden(track.brick) and _in_hand(track.brick, robot):
-            in_tool: Pose = robot.tool.inverse() @ track.brick.pose
-            held = msgspec.structs.replace(track.brick, held=True, visible=False)
-            self._tracks[name] = replace(track, brick=held, in_tool=in_tool, width_m=robot.gripper_width_m)
+            self._tracks[name] = _gripped(track, track.brick.pose, robot)
         elif hidden(track.brick) and time_s - track.seen_s < self._config.keep_s:
             self._tracks[name] = replace(track, brick=msgspec.structs.replace(track.brick, visible=False))
         else:
@@ -135,13 +143,24 @@ class Tracker:
     def _carry(self, name: str, track: Track, robot: RobotState) -> None:
         """A held brick moves with the tool, until the pads open."""
         assert track.in_tool is not None
+        if robot.gripper_width_m < track.width_m - _STILL_CLOSING_M and track.lay is not None:
+            # Pads that were still closing round it held nothing yet: it lay where it was.
+            track = _gripped(track, track.lay, robot)
+            assert track.in_tool is not None
         pose: Pose = robot.tool @ track.in_tool
         if robot.gripper_width_m > track.width_m + _LET_GO_M:
             brick = msgspec.structs.replace(track.brick, pose=pose, held=False, visible=False)
-            self._tracks[name] = replace(track, brick=brick, in_tool=None, placed=True)
+            self._tracks[name] = replace(track, brick=brick, in_tool=None, lay=None, placed=True)
         else:
             brick = msgspec.structs.replace(track.brick, pose=pose, held=True, visible=False)
             self._tracks[name] = replace(track, brick=brick)
+
+
+def _gripped(track: Track, lay: Pose, robot: RobotState) -> Track:
+    """Held as the pads are now, round a brick that lies there."""
+    in_tool: Pose = robot.tool.inverse() @ lay
+    held = msgspec.structs.replace(track.brick, held=True, visible=False)
+    return replace(track, brick=held, in_tool=in_tool, lay=lay, width_m=robot.gripper_width_m)
 
 
 def _kind(brick: SeenBrick) -> tuple[str, int]:

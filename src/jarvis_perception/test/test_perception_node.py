@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 pytest.importorskip("rclpy", reason="no ROS 2 here (see ./jarvis doctor)")
@@ -10,9 +12,11 @@ import numpy as np
 from jarvis_core.errors import BadInputError, PerceptionRefusedError
 from jarvis_core.observation import CameraFrame
 from jarvis_core.ros.conversions import header
-from jarvis_perception.ros.camera_topics import frame_from_ros
+from jarvis_perception.ros.camera_topics import CellTopics, frame_from_ros
 from jarvis_perception.ros.perception_node import parts_of
-from sensor_msgs.msg import CameraInfo, Image
+from jarvis_robot.config import load_robot_config
+from jarvis_robot.model import RobotModel
+from sensor_msgs.msg import CameraInfo, Image, JointState
 
 
 def message(pixels: np.ndarray, encoding: str, frame_id: str = "camera_optical_frame", pad: int = 0) -> Image:
@@ -58,6 +62,39 @@ def test_what_does_not_belong_together_is_refused(frame: CameraFrame) -> None:
     color.data = color.data[:-1]
     with pytest.raises(PerceptionRefusedError, match="rows of"):
         frame_from_ros(color, depth, info(frame), frame.pose)
+
+
+class Subscriptions:
+    """Takes what a node is told to listen to, to be called by hand."""
+
+    def __init__(self) -> None:
+        self.heard: dict[str, Callable[[object], None]] = {}
+
+    def create_subscription(
+        self, kind: type, topic: str, heard: Callable[[object], None], depth: int
+    ) -> None:
+        self.heard[topic] = heard
+
+
+def test_a_picture_goes_with_where_the_arm_was_then(frame: CameraFrame) -> None:
+    """An arm that moved on since would not be left out of the picture where it is in it."""
+    model = RobotModel.load(load_robot_config("panda"))
+    names = [*model.config.arm_joints, *model.config.finger_joints]
+    node = Subscriptions()
+    topics = CellTopics(node, frame.pose, model)
+    assert topics.robot(1.0) is None
+
+    def hear(time_s: float, angle_rad: float) -> None:
+        joints = JointState(header=header(time_s), name=names, position=[angle_rad] * len(names))
+        node.heard["/joint_states"](joints)
+
+    for k in range(100):
+        hear(1.0 + 0.02 * k, 0.001 * k)
+    assert topics.robot(1.5).joints_rad[0] == pytest.approx(0.025)
+    assert topics.robot(9.0).joints_rad[0] == pytest.approx(0.099)
+    assert topics.now_s == pytest.approx(2.98)
+    hear(0.5, 0.7)  # the clock began anew
+    assert topics.robot(2.9).joints_rad[0] == pytest.approx(0.7)
 
 
 def test_the_list_of_parts_as_a_parameter() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
@@ -16,10 +17,12 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 
 #: Names of optical frames end so, or are this one (REP 103 suffix).
 OPTICAL_SUFFIX = "optical_frame"
+#: So many joint states are remembered, to find the one that belongs to a picture: seconds, at any usual rate.
+_REMEMBERED = 2000
 
 
 class CellTopics:
-    """The newest picture and the newest joint state.
+    """The newest picture, and where the arm was when it was taken.
 
     Args:
         camera_pose: of the optical frame in ``world``: the cell's calibration.
@@ -35,7 +38,7 @@ class CellTopics:
         self._color: Image | None = None
         self._depth: Image | None = None
         self._info: CameraInfo | None = None
-        self._joints: JointState | None = None
+        self._joints: deque[JointState] = deque(maxlen=_REMEMBERED)
         self._news = threading.Condition()
         node.create_subscription(Image, "/camera/color/image_raw", self._on_color, 2)
         node.create_subscription(Image, "/camera/depth/image_rect", self._on_depth, 2)
@@ -45,8 +48,8 @@ class CellTopics:
     @property
     def now_s(self) -> float | None:
         """The cell's clock, by the newest joint state; None before the first."""
-        joints = self._joints
-        return time_from_ros(joints.header.stamp) if joints is not None else None
+        with self._news:
+            return _stamp(self._joints[-1]) if self._joints else None
 
     def frame(self, timeout_s: float, max_age_s: float) -> CameraFrame:
         """The newest whole picture; waits for one that is not older than ``max_age_s`` by the cell's clock.
@@ -63,10 +66,16 @@ class CellTopics:
                 )
             return frame_from_ros(self._color, self._depth, self._info, self._pose)
 
-    def robot(self) -> RobotState | None:
-        """Where the arm is; None before the first joint state, or where it lacks a joint."""
-        joints = self._joints
-        return robot_from_ros(joints, self._model) if joints is not None else None
+    def robot(self, time_s: float) -> RobotState | None:
+        """Where the arm was at a time, by the joint state nearest to it.
+
+        An arm that moves is elsewhere now than a picture shows it: what should be left out of the picture would be
+        taken for bricks. None before the first joint state, or where it lacks a joint.
+        """
+        with self._news:
+            known = [(abs(_stamp(joints) - time_s), joints) for joints in self._joints]
+        nearest = min(known, key=lambda item: item[0], default=None)
+        return robot_from_ros(nearest[1], self._model) if nearest is not None else None
 
     def _whole(self) -> bool:
         return (
@@ -77,8 +86,9 @@ class CellTopics:
         )
 
     def _fresh(self, max_age_s: float) -> bool:
-        now = self.now_s
-        return self._whole() and (now is None or now - time_from_ros(self._color.header.stamp) <= max_age_s)
+        return self._whole() and (
+            not self._joints or _stamp(self._joints[-1]) - _stamp(self._color) <= max_age_s
+        )
 
     def _on_color(self, message: Image) -> None:
         self._keep("_color", message)
@@ -90,15 +100,23 @@ class CellTopics:
         self._keep("_info", message)
 
     def _on_joints(self, message: JointState) -> None:
-        self._keep("_joints", message)
+        with self._news:
+            if self._joints and _stamp(message) < _stamp(self._joints[-1]):
+                self._joints.clear()  # another clock, as after a simulator's reset
+            self._joints.append(message)
+            self._news.notify_all()
 
     def _keep(self, name: str, message: object) -> None:
         with self._news:
             setattr(self, name, message)
             self._news.notify_all()
-            whole = name != "_joints" and self._whole()
+            whole = self._whole()
         if whole:
             self._on_picture()
+
+
+def _stamp(message: Image | JointState) -> float:
+    return time_from_ros(message.header.stamp)
 
 
 def frame_from_ros(color: Image, depth: Image, info: CameraInfo, pose: Pose) -> CameraFrame:

@@ -120,7 +120,7 @@ class PerceptionNode(Node):
         frame = self._topics.frame(PICTURE_TIMEOUT_S, PREFERRED_AGE_S)
         with self._looking:
             seen = self._eyes.perceive(
-                frame, parts=self._parts, robot=self._topics.robot(), now_s=self._topics.now_s
+                frame, parts=self._parts, robot=self._topics.robot(frame.time_s), now_s=self._topics.now_s
             )
         return frame, seen
 
