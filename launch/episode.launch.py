@@ -3,6 +3,11 @@
     ros2 launch jarvis_bringup episode.launch.py task:=TASK_FOLDER agent:=oracle
 
 The launch ends when the agent has ended; with agent:=none the cell stays up for you to call it by hand.
+
+On a cell that runs already, a real one say, scored from what perception sees there:
+
+    ros2 launch jarvis_bringup episode.launch.py task:=TASK_FOLDER cell:=running perception:=true states:=perceived \
+        agent:=manual_reader
 """
 
 from pathlib import Path
@@ -17,12 +22,21 @@ from launch.actions import (
     OpaqueFunction,
     RegisterEventHandler,
 )
+from launch.conditions import IfCondition
 from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, ThisLaunchFileDir
+from launch.substitutions import (
+    EqualsSubstitution,
+    LaunchConfiguration,
+    PathJoinSubstitution,
+    ThisLaunchFileDir,
+)
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+
+CELLS = ("embedded", "running")
+STATES = ("true", "perceived")
 
 
 def text(argument):
@@ -40,6 +54,10 @@ def refuse_bad_arguments(context):
     task = Path(LaunchConfiguration("task").perform(context))
     if not (task if task.is_file() else task / "task.json").exists():
         raise BadInputError("no task there", where=str(task), fix="make one with `jarvis tasks cut`")
+    for argument, values in (("cell", CELLS), ("states", STATES)):
+        given = LaunchConfiguration(argument).perform(context)
+        if given not in values:
+            raise BadInputError(f"unknown {argument} {given!r}", fix=f"choose {' or '.join(values)}")
     agent = LaunchConfiguration("agent").perform(context)
     if agent not in ("", "none", *policy_names()):
         raise BadInputError(
@@ -95,6 +113,28 @@ def agent_actions(context):
     ]
 
 
+def manager_actions(context):
+    """The episode manager, and who tells it what perception sees where nobody knows the truth."""
+    states = LaunchConfiguration("states").perform(context)
+    nodes = [
+        Node(
+            package="jarvis_episode",
+            executable="episode_node",
+            output="screen",
+            parameters=[{"results": text("results"), "states": ParameterValue(states, value_type=str)}],
+        )
+    ]
+    if states == "perceived":
+        nodes.append(Node(package="jarvis_episode", executable="perceived_world_node", output="screen"))
+    ends = [
+        RegisterEventHandler(
+            OnProcessExit(target_action=node, on_exit=[EmitEvent(event=Shutdown(reason=f"{name} has ended"))])
+        )
+        for name, node in zip(("the episode manager", "the perceived world"), nodes, strict=False)
+    ]
+    return [*nodes, *ends]
+
+
 def generate_launch_description():
     cell = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(PathJoinSubstitution([ThisLaunchFileDir(), "cell.launch.py"])),
@@ -107,15 +147,7 @@ def generate_launch_description():
             "perception": LaunchConfiguration("perception"),
             "rviz": LaunchConfiguration("rviz"),
         }.items(),
-    )
-    manager = Node(
-        package="jarvis_episode",
-        executable="episode_node",
-        output="screen",
-        parameters=[{"results": text("results")}],
-    )
-    without_manager = OnProcessExit(
-        target_action=manager, on_exit=[EmitEvent(event=Shutdown(reason="the episode manager has ended"))]
+        condition=IfCondition(EqualsSubstitution(LaunchConfiguration("cell"), "embedded")),
     )
     return LaunchDescription(
         [
@@ -148,11 +180,20 @@ def generate_launch_description():
                 default_value="false",
                 description="true: skills and agent see by the top camera, not by the true state",
             ),
+            DeclareLaunchArgument(
+                "cell",
+                default_value="embedded",
+                description="or running: one that is up, such as a real robot's",
+            ),
+            DeclareLaunchArgument(
+                "states",
+                default_value="true",
+                description="what the score is made of: the simulator's own states, or perceived ones",
+            ),
             DeclareLaunchArgument("rviz", default_value="false", description="open RViz where installed"),
             OpaqueFunction(function=refuse_bad_arguments),
             cell,
-            manager,
-            RegisterEventHandler(without_manager),
+            OpaqueFunction(function=manager_actions),
             OpaqueFunction(function=agent_actions),
         ]
     )

@@ -17,6 +17,7 @@ from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
 
 NAMESPACE = "franka"
 HOW_TO = "build and source franka_ros2 (docs/real-panda.md)"
@@ -80,12 +81,24 @@ def robot_nodes(context):
         parameters=[{"robot_description": model}],
     )
     adapter = Node(package="jarvis_panda", executable="panda_adapter", output="screen")
+    scene_service = LaunchConfiguration("scene_service").perform(context)
     skills = Node(
         package="jarvis_skills",
         executable="skill_server",
         output="screen",
-        parameters=[{"scene_service": LaunchConfiguration("scene_service").perform(context)}],
+        parameters=[{"scene_service": scene_service}],
     )
+    eyes = []
+    if scene_service.startswith("/perception/"):
+        parts = LaunchConfiguration("parts").perform(context)
+        eyes = [
+            Node(
+                package="jarvis_perception",
+                executable="perception_node",
+                output="screen",
+                parameters=[{"parts": ParameterValue(parts, value_type=str)}],
+            )
+        ]
     # Half a cell is no cell; without the adapter nobody heeds the emergency stop.
     ends = [
         RegisterEventHandler(
@@ -96,9 +109,10 @@ def robot_nodes(context):
             ("the gripper", gripper),
             ("the adapter", adapter),
             ("the skill server", skills),
+            *(("perception", node) for node in eyes),
         )
     ]
-    return [controllers, *spawners, gripper, frames, adapter, skills, *ends]
+    return [controllers, *spawners, gripper, frames, adapter, skills, *eyes, *ends]
 
 
 def generate_launch_description():
@@ -109,6 +123,11 @@ def generate_launch_description():
                 "scene_service",
                 default_value="/perception/get_scene",
                 description="GetScene service that tells the skills where objects are",
+            ),
+            DeclareLaunchArgument(
+                "parts",
+                default_value="",
+                description="what may lie there, as 3001:4,3020:14 (part:colour); empty: the whole catalogue",
             ),
             OpaqueFunction(function=robot_nodes),
         ]

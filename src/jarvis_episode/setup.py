@@ -19,6 +19,7 @@ setup(
     entry_points={
         "console_scripts": [
             "episode_node = jarvis_episode.ros.episode_node:main",
+            "perceived_world_node = jarvis_episode.ros.perceived_world_node:main",
             "replay_node = jarvis_episode.ros.replay_node:main",
         ]
     },

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 from jarvis_bricks.library import LDrawLibrary
-from jarvis_core.episode import PolicyInfo
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import read_bytes
 from jarvis_episode.recording.folder import BAG_FOLDER
@@ -92,19 +91,21 @@ def _from_evidence(evidence: Evidence) -> ResultRow:
         task_id=evidence.task_id,
         agent=evidence.policy.name,
         seed=evidence.seed,
-        declared=declared(evidence.policy),
+        declared=declared(evidence),
         n_scene=len(evidence.initial.objects) - len(evidence.targets),
         n_act=len(evidence.targets),
         outcome=evidence.outcome,
     )
 
 
-def declared(policy: PolicyInfo) -> tuple[str, ...]:
-    """What every table says of how a policy ran."""
+def declared(evidence: Evidence) -> tuple[str, ...]:
+    """What every table says of how an episode ran and what its score is made of."""
+    policy = evidence.policy
     told = (
         (policy.privileged, "privileged"),
         (policy.sees == "true" and not policy.privileged, "true bricks"),
         (not policy.caged, "uncaged"),
+        (evidence.states == "perceived", "perceived poses"),
     )
     return tuple(word for holds, word in told if holds)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from jarvis_core.objects import ConnectionEvent, RigidObject, TargetObject, WorldState
+from jarvis_core.objects import ConnectionEvent, RigidObject, StateSource, TargetObject, WorldState
 from jarvis_core.skills import SkillGoal, SkillResult
 
 #: Version of the record's layout; a reader refuses any other.
@@ -86,6 +86,7 @@ class EpisodeRecord(msgspec.Struct, frozen=True, kw_only=True):
             or ``cell_error`` (the cell failed: not the policy's fault, still a row in every table).
         outcome_message: one sentence.
         transport: ``in-process`` or ``ros``.
+        states: what initial and final are made of; a score of perceived ones is named so.
         time_s: simulated seconds while actions ran.
         budget_s: the soft budget B.
         objects: every object at its initial pose.
@@ -116,4 +117,5 @@ class EpisodeRecord(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[ConnectionEvent, ...]
     config: dict[str, Any]
     versions: dict[str, str]
+    states: StateSource = "true"
     disturbance: Disturbance | None = None

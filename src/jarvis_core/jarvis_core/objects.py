@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from jarvis_core.pose import Pose
 
 #: Identifier of the fixed base that structures stand on, wherever a support or connection is named.
 GROUND = "plate"
+
+#: What states of objects are made of: a simulator's own, or what perception sees where no simulator is.
+StateSource = Literal["true", "perceived"]
 
 
 class Box(msgspec.Struct, frozen=True):

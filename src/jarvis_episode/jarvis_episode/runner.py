@@ -13,7 +13,7 @@ from jarvis_bricks.catalogue import PartCatalogue
 from jarvis_core.episode import CallRecord, Disturbance, EpisodeRecord, PolicyInfo
 from jarvis_core.errors import BadInputError
 from jarvis_core.manual import Manual, TaskBrief
-from jarvis_core.objects import RigidObject, TargetObject, WorldState
+from jarvis_core.objects import RigidObject, StateSource, TargetObject, WorldState
 from jarvis_core.ports import Policy, ReportingPolicy, SceneSource
 from jarvis_core.skills import SkillGoal, SkillResult
 from jarvis_scoring.brick_score import score as score_record
@@ -319,6 +319,7 @@ def make_record(
     calls: Sequence[CallRecord],
     recorder: EpisodeRecorder,
     variant: str = "",
+    source: StateSource = "true",
     disturbance: Disturbance | None = None,
 ) -> EpisodeRecord:
     """Put the record together.
@@ -328,7 +329,9 @@ def make_record(
         outcome: the word and the sentence.
         states: the first and the last.
         variant: as in ``episode_name``.
+        source: what the states are made of; where no simulator is, nobody is told true poses.
     """
+    sees = "perceived" if "perceived" in (policy.sees, source) else "true"
     return EpisodeRecord(
         episode_id=episode_name(task.id, policy.name, seed, variant),
         task_id=task.id,
@@ -336,7 +339,7 @@ def make_record(
         seed=seed,
         policy=policy,
         transport=transport,
-        scene_source="perceived" if policy.sees == "perceived" else "true",
+        scene_source=sees,
         outcome=outcome[0],
         outcome_message=outcome[1],
         started_at=started_at,
@@ -351,5 +354,6 @@ def make_record(
         events=recorder.events,
         config=settings.as_dict(),
         versions=versions(),
+        states=source,
         disturbance=disturbance,
     )

@@ -101,7 +101,7 @@ def _episode_score(
     late = (given.time_s - given.budget_s) / given.budget_s
     penalty = config.max_time_penalty * min(max(late, 0.0), 1.0)
     return EpisodeScore(
-        protocol=name,
+        protocol=name if given.states == "true" else f"{name} ({given.states})",
         constants=content_hash(config)[:12],
         score=100.0 * q * (1.0 - penalty),
         q=q,

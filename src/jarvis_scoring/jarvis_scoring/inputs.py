@@ -13,7 +13,7 @@ from jarvis_core.cell import Region
 from jarvis_core.episode import RECORD_SCHEMA, EpisodeRecord
 from jarvis_core.errors import BadInputError
 from jarvis_core.files import decode, decode_hook, read_bytes
-from jarvis_core.objects import GROUND, RigidObject, TargetObject, WorldState
+from jarvis_core.objects import GROUND, RigidObject, StateSource, TargetObject, WorldState
 
 
 class ScoreInput(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +23,7 @@ class ScoreInput(msgspec.Struct, frozen=True, kw_only=True):
         objects: every object, for the shapes.
         targets: the required bricks.
         table: the tabletop.
+        states: what initial and final are made of; the score's name tells where they are not true.
     """
 
     objects: tuple[RigidObject, ...]
@@ -34,6 +35,7 @@ class ScoreInput(msgspec.Struct, frozen=True, kw_only=True):
     table: Region
     calls: int = 0
     failed_calls: int = 0
+    states: StateSource = "true"
 
     @classmethod
     def from_record(cls, record: EpisodeRecord, table: Region | None = None) -> ScoreInput:
@@ -53,6 +55,7 @@ class ScoreInput(msgspec.Struct, frozen=True, kw_only=True):
             table=table if table is not None else _table_of(record),
             calls=len(record.calls),
             failed_calls=sum(not call.result.ok for call in record.calls),
+            states=record.states,
         )
 
     def check(self) -> None:

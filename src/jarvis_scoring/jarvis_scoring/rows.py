@@ -30,7 +30,7 @@ class ResultRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         stratum: of the task within its suite.
         api: layer of functions the agent had: ``primitives`` or ``generic``.
         declared: what a reader must know of how it ran: ``privileged``, ``true bricks`` (a stand-in for perception),
-            ``uncaged``; empty where nothing is known, too.
+            ``uncaged``, ``perceived poses`` (what the score is made of); empty where nothing is known, too.
         style: of the manual's pages.
         n_scene, n_act: bricks standing at the start, bricks to place.
         score, q: as scored; ``q`` without the time penalty (0 to 1).

@@ -9,6 +9,7 @@ topic                       type                                 what
 /clock                      rosgraph_msgs/msg/Clock              the cell's clock
 /joint_states               sensor_msgs/msg/JointState           arm and fingers
 /sim/object_states          jarvis_interfaces/msg/ObjectStates   true poses, held, connections; counted
+/perceived/object_states    jarvis_interfaces/msg/ObjectStates   in its place where no simulator is: poses as seen
 /sim/connection_events      jarvis_interfaces/msg/ConnectionEvent connections made and broken; counted
 /camera/color/image_raw/compressed sensor_msgs/msg/CompressedImage JPEG pictures of the top camera
 /skills/goals               jarvis_interfaces/msg/SkillGoal      skills that begin; counted
@@ -30,7 +31,7 @@ from typing import Any, Self
 
 from jarvis_core.episode import CallRecord, ToolCall
 from jarvis_core.errors import BadInputError
-from jarvis_core.objects import ConnectionEvent, ObjectState, WorldState
+from jarvis_core.objects import ConnectionEvent, ObjectState, StateSource, WorldState
 from jarvis_core.pose import Pose
 from jarvis_core.skills import SkillGoal
 from rosbags.highlevel import AnyReader
@@ -52,6 +53,8 @@ from jarvis_episode.recording.split import SplitLimits, SplitWriter
 CLOCK = "/clock"
 JOINT_STATES = "/joint_states"
 OBJECT_STATES = "/sim/object_states"
+#: What a record's states are made of, and where they are published.
+STATE_TOPICS: dict[StateSource, str] = {"true": OBJECT_STATES, "perceived": "/perceived/object_states"}
 CONNECTION_EVENTS = "/sim/connection_events"
 TOP_CAMERA = "/camera/color/image_raw/compressed"
 SKILL_GOALS = "/skills/goals"
@@ -91,12 +94,20 @@ class BagWriter:
         path: folder to create.
         interfaces: folder with msg/ of jarvis_interfaces; found by itself where None.
         limits: when a further file begins; None: never.
+        states: what the states are made of.
 
     Raises:
         BadInputError: the folder exists.
     """
 
-    def __init__(self, path: Path, interfaces: Path | None = None, limits: SplitLimits | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        interfaces: Path | None = None,
+        limits: SplitLimits | None = None,
+        states: StateSource = "true",
+    ) -> None:
+        self._states_topic = STATE_TOPICS[states]
         if path.exists():
             raise BadInputError("a bag is there already", where=str(path))
         self._messages = Messages(interfaces)
@@ -122,9 +133,9 @@ class BagWriter:
         self._write(JOINT_STATES, messages.JOINT_STATE_TYPE, time_s, message)
 
     def write_world_state(self, state: WorldState) -> None:
-        """The true state. The message has room for one held object: of several (pads may touch two) the first."""
+        """Every object's state. The message has room for one held object: of several (pads may touch two) the first."""
         self._write_counted(
-            OBJECT_STATES,
+            self._states_topic,
             messages.OBJECT_STATES_TYPE,
             state.time_s,
             lambda number: self._messages.object_states(number, state),

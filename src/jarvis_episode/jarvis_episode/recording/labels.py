@@ -25,7 +25,7 @@ from jarvis_scoring.protocol import EpisodeScore
 from jarvis_scoring.rows import STAGES
 from jarvis_scoring.stages import failure_stages_by_brick
 
-from jarvis_episode.recording.bag import OBJECT_STATES
+from jarvis_episode.recording.bag import STATE_TOPICS
 from jarvis_episode.recording.folder import AGENT_FOLDER, BAG_FOLDER
 from jarvis_episode.recording.replay import read_state
 from jarvis_episode.recording.scored import Scored
@@ -133,7 +133,7 @@ def round_scores(bag: Path, record: EpisodeRecord, evidence: Evidence) -> tuple[
     ends = [call for call in record.calls if isinstance(call.goal, PlaceGoal | PickAndPlaceGoal)]
     disturbed = evidence.disturbance
     start_s = disturbed.after.time_s if disturbed is not None else evidence.initial.time_s
-    states = _first_after(bag, [call.end_s for call in ends])
+    states = _first_after(bag, STATE_TOPICS[record.states], [call.end_s for call in ends])
     found = []
     for call, raw in zip(ends, states, strict=True):
         given = msgspec.structs.replace(
@@ -144,17 +144,17 @@ def round_scores(bag: Path, record: EpisodeRecord, evidence: Evidence) -> tuple[
     return tuple(found)
 
 
-def _first_after(bag: Path, times_s: Sequence[float]) -> list[RawMessage]:
+def _first_after(bag: Path, topic: str, times_s: Sequence[float]) -> list[RawMessage]:
     """For each of some growing times the first recorded state that is not before it, else the last of all."""
     found: list[RawMessage] = []
     last: RawMessage | None = None
-    for message in Storage.open(bag).messages((OBJECT_STATES,)):
+    for message in Storage.open(bag).messages((topic,)):
         last = message
         stamp_s = _stamp_s(message.data)
         while len(found) < len(times_s) and stamp_s >= times_s[len(found)] - 1e-6:
             found.append(message)
     if last is None:
-        raise BadInputError(f"holds no states ({OBJECT_STATES})", where=str(bag))
+        raise BadInputError(f"holds no states ({topic})", where=str(bag))
     return found + [last] * (len(times_s) - len(found))
 
 

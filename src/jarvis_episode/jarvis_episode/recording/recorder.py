@@ -17,7 +17,7 @@ from jarvis_core.cell import CameraConfig
 from jarvis_core.episode import CallRecord, EpisodeRecord, ToolCall
 from jarvis_core.errors import RefusedError
 from jarvis_core.files import encode
-from jarvis_core.objects import ConnectionEvent, WorldState
+from jarvis_core.objects import ConnectionEvent, StateSource, WorldState
 from jarvis_core.observation import CameraFrame
 from jarvis_core.skills import SkillGoal
 from jarvis_scoring.evidence import Evidence
@@ -44,16 +44,25 @@ class EpisodeRecorder:
     A disk that is full or hangs ends the recording, not the episode: ``judged`` then marks the record as incomplete.
     Room for that record is kept from the start.
 
+    Args:
+        states: what the states are made of.
+
     Raises:
         RefusedError: not even that room is there.
     """
 
-    def __init__(self, folder: EpisodeFolder, overview: CameraConfig, config: EpisodeConfig) -> None:
+    def __init__(
+        self,
+        folder: EpisodeFolder,
+        overview: CameraConfig,
+        config: EpisodeConfig,
+        states: StateSource = "true",
+    ) -> None:
         self._folder = folder
         self._reserve = folder.path / _RESERVE_FILE
         reserve(self._reserve, config.record_reserve_bytes)
         limits = SplitLimits(config.bag_split_bytes, config.bag_split_s)
-        self._bag = BagWriter(folder.bag, limits=limits)
+        self._bag = BagWriter(folder.bag, limits=limits, states=states)
         self._patience_s = config.record_patience_s
         self._pump = Pump(config.record_queue, config.record_patience_s)
         self._video = VideoWriter(folder.video, (overview.width, overview.height), config.video_fps)
@@ -71,7 +80,7 @@ class EpisodeRecorder:
         return self._pump.stopped or self._stopped
 
     def state(self, state: WorldState) -> None:
-        """True poses; also stamps the bag's clock."""
+        """Poses of all objects; also stamps the bag's clock."""
         self._pump.put(lambda: self._bag.write_clock(state.time_s))
         self._pump.put(lambda: self._bag.write_world_state(state))
 

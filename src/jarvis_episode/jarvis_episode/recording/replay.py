@@ -19,7 +19,7 @@ from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
-from jarvis_episode.recording.bag import EPISODE_RECORD, OBJECT_STATES
+from jarvis_episode.recording.bag import EPISODE_RECORD, STATE_TOPICS
 from jarvis_episode.recording.message_types import typestore
 from jarvis_episode.recording.messages import OBJECT_STATES_TYPE, STRING_TYPE
 from jarvis_episode.recording.states import StateHead, StateSkimmer, pose_numbers, stamp_s
@@ -27,7 +27,7 @@ from jarvis_episode.recording.storage import RawMessage, Storage
 
 #: What the reader of a serialised message raises for one that is none.
 UNREADABLE = (SerdeError, struct.error, ValueError, IndexError, AssertionError)
-_KINDS = {OBJECT_STATES: OBJECT_STATES_TYPE, EPISODE_RECORD: STRING_TYPE}
+_KINDS = {**dict.fromkeys(STATE_TOPICS.values(), OBJECT_STATES_TYPE), EPISODE_RECORD: STRING_TYPE}
 #: How rosbag2 separates the definitions of a type and of the types in it.
 _IDL_HEAD = "=" * 80 + "\nIDL: "
 
@@ -67,7 +67,7 @@ def try_bag(path: Path, *, config: ScoreConfig | None = None, protocol: str | No
     """
     storage = Storage.open(path)
     episodes = _Episodes(str(path))
-    for message in storage.messages((OBJECT_STATES, EPISODE_RECORD)):
+    for message in storage.messages(tuple(_KINDS)):
         episodes.add(message)
     replays: list[Replay] = []
     refused: list[tuple[Evidence, BadInputError]] = []
@@ -84,6 +84,11 @@ def _joined(path: str, where: str) -> str:
     return where if where.startswith(path) else f"{path}: {where}" if where else path
 
 
+def _topic(evidence: Evidence) -> str:
+    """Where the states that an episode is scored by were published."""
+    return STATE_TOPICS[evidence.states]
+
+
 class _Episodes:
     """Sorts the messages of a bag by episode: the states between an opening evidence and the next."""
 
@@ -94,7 +99,7 @@ class _Episodes:
         self._unreadable = 0
 
     def add(self, raw: RawMessage) -> None:
-        if raw.topic == OBJECT_STATES:
+        if raw.topic != EPISODE_RECORD:
             self._state(raw)
         elif (message := self._message(raw)) is not None:
             self._evidence(read_evidence(message.data, f"{self._where}: {EPISODE_RECORD}"))
@@ -108,6 +113,10 @@ class _Episodes:
             return None
 
     def _state(self, raw: RawMessage) -> None:
+        # States before the first evidence belong to no episode that is recorded here, those on another topic than it
+        # says are not what the episode is scored by.
+        if not self._found or self._found[-1][0].closed or raw.topic != _topic(self._found[-1][0]):
+            return
         head = self._skimmer.head(raw.data)
         if head is None:
             if (message := self._message(raw)) is None:
@@ -118,12 +127,8 @@ class _Episodes:
                 head = StateHead(message.sequence, stamp_s(message), finite)
             except AttributeError as error:
                 raise _other_layout(raw, error, self._where) from error
-        # States before the first evidence belong to no episode that is recorded here.
-        if self._found and not self._found[-1][0].closed:
-            state = StateMessage(
-                head.sequence, head.time_s, lambda: read_state(raw, self._where), head.finite
-            )
-            self._found[-1][1].add(state)
+        state = StateMessage(head.sequence, head.time_s, lambda: read_state(raw, self._where), head.finite)
+        self._found[-1][1].add(state)
 
     def _evidence(self, evidence: Evidence) -> None:
         last = self._found[-1][0] if self._found else None
@@ -134,7 +139,7 @@ class _Episodes:
             return
         if any(e.episode_id == evidence.episode_id for e, _ in self._found):
             raise BadInputError(f"holds episode {evidence.episode_id} twice", where=self._where)
-        stream = StateStream(OBJECT_STATES, evidence.constants.max_state_gap_s)
+        stream = StateStream(_topic(evidence), evidence.constants.max_state_gap_s)
         self._found.append((evidence, stream))
 
     def _types(self, raw: RawMessage) -> Typestore:
@@ -161,7 +166,7 @@ class _Episodes:
         for evidence, stream in self._found:
             if stream.last is None:
                 raise BadInputError(
-                    f"holds no states ({OBJECT_STATES}) of episode {evidence.episode_id}{broken}",
+                    f"holds no states ({_topic(evidence)}) of episode {evidence.episode_id}{broken}",
                     where=self._where,
                     fix="record that topic",
                 )

@@ -22,7 +22,7 @@ from jarvis_core.episode import EpisodeRecord, PolicyInfo
 from jarvis_core.errors import BadInputError, JarvisError, RefusedError
 from jarvis_core.files import encode
 from jarvis_core.manual import Manual
-from jarvis_core.objects import RigidObject, TargetObject, WorldState
+from jarvis_core.objects import RigidObject, StateSource, TargetObject, WorldState
 from jarvis_core.observation import CameraFrame
 from jarvis_core.ros.conversions import (
     header,
@@ -50,7 +50,7 @@ from simulation_interfaces.srv import LoadWorld
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from jarvis_episode.recording.bag import AGENT_CALLS
+from jarvis_episode.recording.bag import AGENT_CALLS, STATE_TOPICS
 from jarvis_episode.recording.folder import EpisodeFolder
 from jarvis_episode.recording.recorder import EpisodeRecorder
 from jarvis_episode.ros.listener import DEEP, Listener, Running
@@ -78,12 +78,15 @@ class EpisodeNode(Node):
 
     ROS parameters:
         results: folder for the records.
+        states: ``true`` (a simulator's own, from /sim) or ``perceived`` (a real cell's, from perceived_world_node):
+            what the score is made of.
     """
 
     def __init__(self, executor: Executor) -> None:
         super().__init__("episode")
         self._executor_of_node = executor
         self._results = Path(self.declare_parameter("results", "results").value)
+        self._source, self._door = self._source_of_states()
         self._settings = Settings.load()
         self._catalogue = PartCatalogue(LDrawLibrary.find(None))
         self._phase = EpisodeState.IDLE
@@ -98,10 +101,20 @@ class EpisodeNode(Node):
         self._idle = threading.Lock()
         self._closing = threading.Event()
         self._make_publishers()
-        self._listener = Listener(self)
+        self._listener = Listener(self, self._source)
         self._camera = RosCamera(self, self._settings.cell.top_camera.pose())
         self._make_services()
         self._announce(EpisodeState.IDLE, "no task is loaded")
+
+    def _source_of_states(self) -> tuple[StateSource, str]:
+        """What states are made of, and the namespace of who knows them."""
+        name = self.declare_parameter("states", "true").value
+        for source, topic in STATE_TOPICS.items():
+            if source == name:
+                return source, topic.rpartition("/")[0]
+        raise BadInputError(
+            f"{name!r} is no source of states", where="states", fix=f"choose {' or '.join(STATE_TOPICS)}"
+        )
 
     def _make_publishers(self) -> None:
         self._state = self.create_publisher(EpisodeState, "/episode/state", LATCHED)
@@ -114,9 +127,14 @@ class EpisodeNode(Node):
 
     def _make_services(self) -> None:
         group = ReentrantCallbackGroup()
-        self._load_world = self.create_client(LoadWorld, "/sim/load_world", callback_group=group)
-        self._get_scene = self.create_client(GetScene, "/sim/get_scene", callback_group=group)
-        self._get_states = self.create_client(GetObjectStates, "/sim/get_object_states", callback_group=group)
+        self._load_world, self._get_scene, self._get_states = (
+            self.create_client(kind, f"{self._door}/{name}", callback_group=group)
+            for kind, name in (
+                (LoadWorld, "load_world"),
+                (GetScene, "get_scene"),
+                (GetObjectStates, "get_object_states"),
+            )
+        )
         for kind, name, work in (
             (LoadEpisode, "load", self._load),
             (StartEpisode, "start", self._start),
@@ -159,11 +177,11 @@ class EpisodeNode(Node):
             )
         # Pictures of the world before would pass as those of the new one: both begin at time 0.
         self._camera.forget()
-        require_server(self._load_world, "/sim/load_world")
+        require_server(self._load_world, self._load_world.srv_name)
         loading = self._load_world.call_async(LoadWorld.Request(uri=f"{folder}?seed={request.seed}"))
-        loaded = wait_for(loading, SERVICE_TIMEOUT_S, "/sim/load_world").result
+        loaded = wait_for(loading, SERVICE_TIMEOUT_S, self._load_world.srv_name).result
         if loaded.result != Result.RESULT_OK:
-            raise RefusedError(loaded.error_message, where="/sim/load_world")
+            raise RefusedError(loaded.error_message, where=self._load_world.srv_name)
         self._task, self._manual, self._seed = task, manual, request.seed
         sees = request.sees or "nothing"
         self._policy = PolicyInfo(request.policy, request.privileged, request.caged, sees)
@@ -185,9 +203,9 @@ class EpisodeNode(Node):
         try:
             folder.write_task(self._task, self._manual)
             config = self._settings
-            recorder = EpisodeRecorder(folder, config.cell.overview_camera, config.episode)
+            recorder = EpisodeRecorder(folder, config.cell.overview_camera, config.episode, self._source)
             recorder.before(self._fresh_picture(scene.time_s))
-            running = Running(folder, recorder, *self._truth())
+            running = Running(folder, recorder, self._source, *self._truth())
             opening = self._record(running, running.initial, ("", ""))
             recorder.opening(opening)
             self._publish_evidence(Evidence.of_record(opening).opening())
@@ -211,9 +229,9 @@ class EpisodeNode(Node):
                 f"{request.outcome!r} is no outcome", where="outcome", fix=f"use {', '.join(OUTCOMES)}"
             )
         now, events = self._truth()
-        final = now
-        if not running.fits(now):
-            final, events = running.latest, 0
+        final, sound = running.conclude(now)
+        if not sound:
+            events = 0
         missing = self._await_records(running, final.time_s, request, events - running.first_event)
         # Of the world as it is: after a reset its clock may never come to where the record ends.
         running.recorder.after(self._fresh_picture(now.time_s))
@@ -269,6 +287,7 @@ class EpisodeNode(Node):
             targets=self._targets,
             calls=running.calls,
             recorder=running.recorder,
+            source=self._source,
         )
 
     def _publish_evidence(self, evidence: Evidence) -> None:
@@ -282,10 +301,8 @@ class EpisodeNode(Node):
         return episode_name(self._task.id, self._policy.name, self._seed)
 
     def _truth(self) -> tuple[WorldState, int]:
-        """The true state now, and how many connection events there were since the reset."""
-        require_server(self._get_states, "/sim/get_object_states")
-        asking = self._get_states.call_async(GetObjectStates.Request())
-        answer = wait_for(asking, SERVICE_TIMEOUT_S, "/sim/get_object_states")
+        """The state now, and how many connection events there were since the reset."""
+        answer = call(self._get_states, GetObjectStates.Request(), SERVICE_TIMEOUT_S)
         return state_from_ros(answer.states), answer.events
 
     def _fresh_picture(self, time_s: float) -> CameraFrame:
@@ -361,6 +378,7 @@ class EpisodeNode(Node):
             time_s=max(0.0, running.latest.time_s - running.initial.time_s),
             budget_s=self._settings.episode.budget_s(task.n_required),
             table=self._settings.cell.table,
+            states=self._source,
         )
         score = score_state(given, self._settings.score)
         self._publish_score(score, running.latest.time_s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import Counter
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from jarvis_core.episode import CallRecord
 from jarvis_core.errors import JarvisError
-from jarvis_core.objects import WorldState
+from jarvis_core.objects import StateSource, WorldState
 from jarvis_core.ros.conversions import call_from_ros, event_from_ros, state_from_ros, time_from_ros
 from jarvis_skills.ros.ros_camera import color_from_ros
 from rclpy.node import Node
@@ -35,7 +36,11 @@ from jarvis_interfaces.msg import (
 
 #: Nothing that a score needs may be lost: deep queues, and gaps are errors.
 DEEP = 2000
-NEEDED = (bag.OBJECT_STATES, bag.CONNECTION_EVENTS, bag.SKILL_CALLS)
+NEEDED = (*bag.STATE_TOPICS.values(), bag.CONNECTION_EVENTS, bag.SKILL_CALLS)
+
+_SAME_TIME_S = 1e-6
+#: So far a state on the topic may be ahead of one that was asked for.
+_OVERTAKEN_S = 1.0
 
 logger = logging.getLogger(__name__)
 
@@ -44,10 +49,16 @@ class Running:
     """An episode between start and end: everything the subscriptions deliver goes here, in one thread at a time."""
 
     def __init__(
-        self, folder: EpisodeFolder, recorder: EpisodeRecorder, initial: WorldState, first_event: int
+        self,
+        folder: EpisodeFolder,
+        recorder: EpisodeRecorder,
+        source: StateSource,
+        initial: WorldState,
+        first_event: int,
     ) -> None:
         self.folder = folder
         self.recorder = recorder
+        self.source = source
         self.initial = initial
         self.first_event = first_event
         self.latest = initial
@@ -55,8 +66,9 @@ class Running:
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.wall_start = time.monotonic()
         self.gaps: list[str] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._over = False
+        self._until_s = math.inf
         #: Messages of a topic that came.
         self.received: Counter[str] = Counter()
         self._sequences: dict[str, int] = {}
@@ -73,10 +85,30 @@ class Running:
                 logger.warning("%s, which costs the score nothing", text)
         self._sequences[topic] = sequence + 1
 
-    def fits(self, state: WorldState) -> bool:
-        """Whether a state follows on the last one; notes when the world was reset or replaced meanwhile."""
-        same = [o.id for o in state.objects] == [o.id for o in self.initial.objects]
-        if same and state.time_s >= self.latest.time_s - 1e-6:
+    def follow(self, state: WorldState) -> None:
+        """Take and record a state that follows on the last one, unless the record has its last already."""
+        with self._lock:
+            if state.time_s <= self._until_s and self._fits(state, _SAME_TIME_S):
+                self.latest = state
+                self.record(lambda: self.recorder.state(state))
+
+    def conclude(self, now: WorldState) -> tuple[WorldState, bool]:
+        """The last state of the record, and whether that is how the world stands ``now``, which was asked for.
+
+        Where time goes on by itself the topic may have overtaken the answer: then it is what came there last.
+        """
+        with self._lock:
+            sound = self._fits(now, _OVERTAKEN_S)
+            last = now if sound and now.time_s >= self.latest.time_s else self.latest
+            self._until_s = last.time_s
+        return last, sound
+
+    def _fits(self, state: WorldState, back_s: float) -> bool:
+        """Whether a state is of the same world, and not older than the last one by more than that; noted if not."""
+        now, then = ([thing.id for thing in world.objects] for world in (state, self.initial))
+        # Of perceived objects one may be missing for a while.
+        same = set(now) <= set(then) if self.source == "perceived" else now == then
+        if same and state.time_s >= self.latest.time_s - back_s:
             return True
         fault = "the world was reset or replaced while the episode ran"
         if fault not in self.gaps:
@@ -96,13 +128,19 @@ class Running:
 
 
 class Listener:
-    """Subscribes to the topics of a cell and gives what comes to the episode that runs, if one does."""
+    """Subscribes to the topics of a cell and gives what comes to the episode that runs, if one does.
 
-    def __init__(self, node: Node) -> None:
+    Args:
+        source: of the states. Where they are perceived nobody knows of connections made and broken.
+    """
+
+    def __init__(self, node: Node, source: StateSource) -> None:
         self.running: Running | None = None
+        self._states = bag.STATE_TOPICS[source]
+        if source == "true":
+            node.create_subscription(ConnectionEvent, bag.CONNECTION_EVENTS, self._on_event, DEEP)
         for kind, topic, heard, depth in (
-            (ObjectStates, bag.OBJECT_STATES, self._on_states, DEEP),
-            (ConnectionEvent, bag.CONNECTION_EVENTS, self._on_event, DEEP),
+            (ObjectStates, self._states, self._on_states, DEEP),
             (SkillCall, bag.SKILL_CALLS, self._on_call, DEEP),
             (JointState, bag.JOINT_STATES, self._on_joints, DEEP),
             (Image, "/camera/overview/color/image_raw", self._on_overview, 50),
@@ -132,11 +170,8 @@ class Listener:
         running = self.running
         if running is None:
             return
-        running.count(bag.OBJECT_STATES, message.sequence)
-        state = state_from_ros(message)
-        if running.fits(state):
-            running.latest = state
-            running.record(lambda: running.recorder.state(state))
+        running.count(self._states, message.sequence)
+        running.follow(state_from_ros(message))
 
     def _on_event(self, message: ConnectionEvent) -> None:
         running = self.running

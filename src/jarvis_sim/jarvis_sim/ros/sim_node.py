@@ -269,8 +269,12 @@ class SimNode(Node):
     async def _get_object_states(
         self, request: GetObjectStates.Request, response: GetObjectStates.Response
     ) -> GetObjectStates.Response:
-        state, events = await self._loop.submit(lambda: (self.world.state(), len(self.world.events())))
-        response.states, response.events = state_to_ros(state, 0), events
+        try:
+            state, events = await self._loop.submit(lambda: (self.world.state(), len(self.world.events())))
+        except RefusedError as error:
+            response.message = error.line()
+            return response
+        response.success, response.states, response.events = True, state_to_ros(state, 0), events
         return response
 
     def close(self) -> None:
