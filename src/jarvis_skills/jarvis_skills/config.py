@@ -14,8 +14,10 @@ class SkillsConfig(Config, frozen=True):
         travel_speed, approach_speed, contact_speed: for free motion, straight approach, and the last
             ``contact_distance_m`` before something is touched.
         seat_gap_m: height above its final place to which an object is lowered freely.
-        press_n_per_stud: force with which an object is pressed on, for each stud below it; press_limit_n: at the
-            most, however many there are.
+        engage_n_per_stud: the least force that engages a stud; press_n_per_stud: with which an object is pressed on,
+            for each stud below it.
+        press_limit_n: with which the hand presses on what it holds at the most, however many studs there are: the
+            friction of its pads; top_press_limit_n: with closed fingertips from above.
         press_speed: at which the way down to that force is gone.
         guarded_depth_m: how far fingertips press down on a standing object at the most.
         blocked_m: a force limit reached this far above the place means that something is in the way.
@@ -50,8 +52,10 @@ class SkillsConfig(Config, frozen=True):
     contact_speed: float
     contact_distance_m: float
     seat_gap_m: float
+    engage_n_per_stud: float
     press_n_per_stud: float
     press_limit_n: float
+    top_press_limit_n: float
     press_speed: float
     guarded_depth_m: float
     blocked_m: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 from jarvis_core.objects import RigidObject, Scene
 from jarvis_core.pose import Pose
@@ -13,14 +14,18 @@ from jarvis_skills.clearing import clear_off
 from jarvis_skills.grasp import bottom_z, boxes_at, carriers, check_release, overlap_depths, touching
 from jarvis_skills.holding import detach, measure_in_hand, require_grip, require_held
 from jarvis_skills.moves import check_workspace, descend, go_to_pose, open_fingers, rise
-from jarvis_skills.pressing import Pressed, force_limit_n, press, studs_below
+from jarvis_skills.press_down import press_from_above
+from jarvis_skills.pressing import Pressed, check_force, force_limit_n, press, studs_below
 
 #: Fingers that are farther apart than when they held an object have let it go.
 RELEASED_M = 0.0003
 
 
 def place(ctx: SkillContext, goal: PlaceGoal) -> dict[str, Fact]:
-    """Move above the target, descend vertically, press, open in place, retreat, verify by look."""
+    """Move above the target, descend vertically, press, open in place, retreat, verify by look.
+
+    Where the studs need more than the grip may press with, or did not feel it, the empty hand then presses from above.
+    """
     check_workspace(ctx, goal.pose, "the place pose")
     scene = ctx.look()
     held = require_held(ctx, scene)
@@ -29,6 +34,8 @@ def place(ctx: SkillContext, goal: PlaceGoal) -> dict[str, Fact]:
     check_release(ctx, scene, held, goal.pose)
     clear_off(ctx, scene)
     width, pressed = put_down(ctx, scene, goal.pose, near)
+    placed = msgspec.structs.replace(held.object, pose=goal.pose, held=False)
+    pressed = press_again(ctx, scene, placed, pressed)
     ctx.phase("verify")
     return verify(ctx, held.object.id, goal.pose, width) | pressed.facts()
 
@@ -66,10 +73,15 @@ def put_down(ctx: SkillContext, scene: Scene, pose: Pose, near: tuple[str, ...])
 
 
 def press_on(ctx: SkillContext, scene: Scene, pose: Pose, contacts: tuple[str, ...]) -> Pressed:
-    """Press the held object onto what it is put on, as hard as the studs there need."""
+    """Press the held object onto what it is put on, as hard as the studs there need.
+
+    Where that is more than the grip may press with (``press_again`` follows), it is only set down.
+    """
     assert ctx.held is not None
     boxes, others = boxes_at(ctx.held.object, pose), ctx.obstacles(scene)
-    studs = studs_below(boxes, others, ctx.config.support_gap_m)
+    studs, most = studs_below(boxes, others, ctx.config.support_gap_m), ctx.config.press_limit_n
+    enough = studs * ctx.config.engage_n_per_stud <= most
+    limit = force_limit_n(ctx, studs if enough else 1, most)
     if ctx.robot.wrench() is not None:
         # The way goes on below where the object will sit, and the force ends it there: bricks close under the
         # fingertips are not reached, and no reason to refuse.
@@ -79,10 +91,36 @@ def press_on(ctx: SkillContext, scene: Scene, pose: Pose, contacts: tuple[str, .
         ctx,
         "press",
         contacts,
-        limit_n=force_limit_n(ctx, studs),
+        limit_n=limit,
         depth_m=ctx.config.press_depth_m,
         seated_z_m=seated_z,
     )
+
+
+def press_again(ctx: SkillContext, scene: Scene, placed: RigidObject, pressed: Pressed) -> Pressed:
+    """Press with closed fingers on what the hand has let go of, if its grip could not press hard enough."""
+    config = ctx.config
+    others = ctx.obstacles(scene, (placed.id,))
+    studs = studs_below(placed.world_boxes(), others, config.support_gap_m)
+    least = studs * config.engage_n_per_stud
+    in_grip = studs * config.press_n_per_stud <= config.press_limit_n and pressed.felt(least)
+    if studs == 0 or in_grip or not pressed.limited:
+        return pressed
+    lying = msgspec.structs.replace(scene, objects=(*(o for o in scene.objects if o.id != placed.id), placed))
+    limit = force_limit_n(ctx, studs, config.top_press_limit_n)
+    try:
+        again = press_from_above(ctx, lying, placed, limit)
+    except StepFailed as failure:
+        message = f"{placed.id} lies at its place, not pressed on (it needs {least:.0f} N): {failure.message}"
+        raise StepFailed(failure.status, message, pressed.facts() | failure.facts) from failure
+    if not again.felt(least):
+        raise StepFailed(
+            Status.VERIFICATION_FAILED,
+            f"{placed.id} lies at its place, not pressed on: it needs {least:.0f} N, {again.force_n:.0f} N were felt; "
+            "press it again, or pick and place it anew",
+            again.facts(),
+        )
+    return again
 
 
 def tool_at(ctx: SkillContext, pose: Pose) -> Pose:
@@ -103,7 +141,7 @@ def check_tilt(ctx: SkillContext, pose: Pose) -> None:
 
 
 def check_place(ctx: SkillContext, scene: Scene, thing: RigidObject, pose: Pose) -> tuple[str, ...]:
-    """Is the pose free and supported? Returns the ids of the bodies that will be touched."""
+    """Is the pose free and supported, with no more studs than the arm can press on? Ids of what will be touched."""
     others = ctx.obstacles(scene, (thing.id,))
     boxes = boxes_at(thing, pose)
     depths = overlap_depths(boxes, others)
@@ -120,6 +158,7 @@ def check_place(ctx: SkillContext, scene: Scene, thing: RigidObject, pose: Pose)
             f"below its underside at z = {bottom_z(boxes):.4f} m (the plate's top is at z = "
             f"{ctx.cell.plate.pose.position[2]:.4f} m)",
         )
+    check_force(ctx, thing.id, studs_below(boxes, others, ctx.config.support_gap_m))
     return touching(boxes, others, ctx.config.support_gap_m)
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from jarvis_core.motion import JointTrajectory
 from jarvis_core.objects import Box, RigidObject, Scene
 from jarvis_core.pose import Pose
 from jarvis_core.skills import Fact, PressGoal
 from jarvis_core.status import Status
+from jarvis_motion.backend import Obstacle
 
 from jarvis_skills.cell_context import SkillContext, StepFailed
 from jarvis_skills.clearing import clear_off
-from jarvis_skills.grasp import TOP_CLEARANCE_M
+from jarvis_skills.grasp import TOP_CLEARANCE_M, carriers
 from jarvis_skills.moves import check_workspace, joints, plan_descent, planned, rise, run_plan, top_down
-from jarvis_skills.pressing import force_limit_n, press, studs_below
+from jarvis_skills.pressing import Pressed, cells_below, force_limit_n, press, studs_below
 from jarvis_skills.push import close_empty
 from jarvis_skills.take import check_pick
 
@@ -23,27 +27,7 @@ def press_down(ctx: SkillContext, goal: PressGoal) -> dict[str, Fact]:
     scene = ctx.look()
     thing = check_pick(ctx, scene, goal.object_id)
     limit = wanted_force(ctx, scene, thing, goal.force_n)
-    tip = above_top(ctx, thing)
-    check_workspace(ctx, tip, "the top of the object")
-    clear_off(ctx, scene)
-    ctx.update_world(scene)
-    ctx.phase("close")
-    close_empty(ctx)
-    ctx.phase("approach")
-    for part in plan_to_top(ctx, thing, tip):
-        run_plan(ctx, part, "approach")
-    ctx.phase("press")
-    pressed = press(
-        ctx,
-        "press",
-        (thing.id,),
-        limit_n=limit,
-        depth_m=ctx.config.guarded_depth_m,
-        seated_z_m=float(tip.position[2]),
-    )
-    ctx.phase("retreat")
-    rise(ctx, ctx.config.lift_height_m, "retreat", allow_contact=(thing.id,))
-    ctx.robot.wait(ctx.config.settle_s)
+    pressed = press_from_above(ctx, scene, thing, limit)
     ctx.phase("verify")
     moved = ctx.find(ctx.look(), thing.id).pose.position - thing.pose.position
     facts = pressed.facts() | {"object_id": thing.id, "moved_m": moved.tolist()}
@@ -56,9 +40,42 @@ def press_down(ctx: SkillContext, goal: PressGoal) -> dict[str, Fact]:
     return facts
 
 
+def press_from_above(ctx: SkillContext, scene: Scene, thing: RigidObject, limit_n: float) -> Pressed:
+    """Close the empty hand, touch the object's top from above, press to the force, retreat.
+
+    Args:
+        scene: with the object in it as it lies.
+    """
+    others = ctx.obstacles(scene, (thing.id,))
+    tip = above_top(ctx, thing, others)
+    check_workspace(ctx, tip, "the top of the object")
+    clear_off(ctx, scene)
+    ctx.update_world(scene)
+    ctx.phase("close")
+    close_empty(ctx)
+    ctx.phase("approach")
+    for part in plan_to_top(ctx, thing, tip):
+        run_plan(ctx, part, "approach")
+    ctx.phase("press")
+    # The way goes on below the top, into what carries a thin object; the force ends it before that.
+    below = carriers(thing.world_boxes(), others, ctx.config.support_gap_m)
+    pressed = press(
+        ctx,
+        "press",
+        (thing.id, *below),
+        limit_n=limit_n,
+        depth_m=ctx.config.guarded_depth_m,
+        seated_z_m=float(tip.position[2]),
+    )
+    ctx.phase("retreat")
+    rise(ctx, ctx.config.lift_height_m, "retreat", allow_contact=(thing.id, *below))
+    ctx.robot.wait(ctx.config.settle_s)
+    return replace(pressed, from_above=True)
+
+
 def wanted_force(ctx: SkillContext, scene: Scene, thing: RigidObject, force_n: float) -> float:
     """The force asked for, or (0) what the studs below need; refuses what can't be limited."""
-    most = ctx.config.press_limit_n
+    most = ctx.config.top_press_limit_n
     if not 0.0 <= force_n <= most:
         raise StepFailed(
             Status.PRECONDITION_FAILED,
@@ -71,18 +88,28 @@ def wanted_force(ctx: SkillContext, scene: Scene, thing: RigidObject, force_n: f
         )
     others = ctx.obstacles(scene, (thing.id,))
     studs = studs_below(thing.world_boxes(), others, ctx.config.support_gap_m)
-    return force_n or force_limit_n(ctx, studs)
+    return force_n or force_limit_n(ctx, studs, most)
 
 
-def above_top(ctx: SkillContext, thing: RigidObject) -> Pose:
-    """Tool pose with the fingertips on the studs in the middle of the object's highest box."""
+def above_top(ctx: SkillContext, thing: RigidObject, others: Sequence[Obstacle]) -> Pose:
+    """Tool pose with the fingertips on the studs of the object's highest box.
+
+    Over the middle of the studs that carry it, so that all are pressed on and it does not tip; over the middle of the
+    box where none do.
+    """
 
     def top(box: Box) -> float:
         return float(box.pose.position[2]) + float(np.abs(box.pose.rotation[2]) @ np.array(box.size_m)) / 2
 
+    gripper = ctx.robot_config.gripper
     box = max(thing.world_boxes(), key=top)
-    x, y, _ = box.pose.position
-    z = top(box) + TOP_CLEARANCE_M + ctx.robot_config.gripper.pad_below_tcp_m
+    middle = np.array(box.pose.position)
+    cells = cells_below(thing.world_boxes(), others, ctx.config.support_gap_m)
+    if len(cells):
+        middle[:2] = cells[:, :2].mean(axis=0)
+    room = np.maximum(np.array(box.size_m) / 2 - gripper.finger_width_m / 2, 0.0)
+    x, y, _ = box.pose @ np.clip(box.pose.inverse() @ middle, -room, room)
+    z = top(box) + TOP_CLEARANCE_M + gripper.pad_below_tcp_m
     across = box.pose.rotation[:, 1]
     return top_down((float(x), float(y), z), float(np.arctan2(across[1], across[0])))
 

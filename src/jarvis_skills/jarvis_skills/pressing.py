@@ -31,19 +31,32 @@ class Pressed:
     Attributes:
         limited: its force was limited; on a robot that tells no wrench the way alone was.
         force_n: what the hand pressed with in the end; 0 where that is not known.
+        reached: the force it was limited to was felt on the way; what engages gives way, and is felt less after that.
+        from_above: with closed fingertips on the object's top, not by the pads on its sides.
     """
 
     limited: bool
     force_n: float
+    reached: bool = False
+    from_above: bool = False
 
     def facts(self) -> dict[str, Fact]:
-        return {"force_limited": self.limited, "press_force_n": self.force_n}
+        return {
+            "force_limited": self.limited,
+            "press_force_n": self.force_n,
+            "pressed_from_above": self.from_above,
+        }
+
+    def felt(self, force_n: float) -> bool:
+        """Whether it pressed with that much; taken for granted where no wrench tells."""
+        return not self.limited or self.reached or self.force_n >= force_n
 
 
-def studs_below(boxes: Sequence[Box], others: Sequence[Obstacle], gap_m: float) -> int:
-    """How many studs may engage when a body (boxes, ``world``) is pressed onto what it stands on; at least 1.
+def cells_below(boxes: Sequence[Box], others: Sequence[Obstacle], gap_m: float) -> FloatArray:
+    """(n, 3) middles (``world``) of the cells in which studs may engage when a body is pressed onto what it stands on.
 
-    One for every cell of the stud grid, laid over the underside from its middle, with a body within ``gap_m`` below.
+    One for every cell of the stud grid, laid over the underside of its ``boxes`` (``world``) from its middle, with a
+    body within ``gap_m`` below.
     """
     bodies = [o.box for o in others if o.id != TABLE]
     below = np.concatenate([_cells(box) for box in boxes]) - [0.0, 0.0, gap_m / 2]
@@ -52,7 +65,13 @@ def studs_below(boxes: Sequence[Box], others: Sequence[Obstacle], gap_m: float) 
         local = body.pose.inverse() @ below
         carried |= (np.abs(local) <= np.array(body.size_m) / 2 + [0.0, 0.0, gap_m / 2]).all(axis=1)
     # The cells of an upper box lie inside the lower one, or in the air.
-    return max(1, int(carried.sum()))
+    cells: FloatArray = below[carried]
+    return cells
+
+
+def studs_below(boxes: Sequence[Box], others: Sequence[Obstacle], gap_m: float) -> int:
+    """How many studs may engage (``cells_below``)."""
+    return len(cells_below(boxes, others, gap_m))
 
 
 def _cells(box: Box) -> FloatArray:
@@ -66,9 +85,21 @@ def _cells(box: Box) -> FloatArray:
     return cells
 
 
-def force_limit_n(ctx: SkillContext, studs: int) -> float:
-    """The force that engages so many studs, cut off at what the arm may press with."""
-    return min(studs * ctx.config.press_n_per_stud, ctx.config.press_limit_n)
+def force_limit_n(ctx: SkillContext, studs: int, most_n: float) -> float:
+    """The force that engages so many studs, of one at the least, cut off at ``most_n``."""
+    return min(max(1, studs) * ctx.config.press_n_per_stud, most_n)
+
+
+def check_force(ctx: SkillContext, object_id: str, studs: int) -> None:
+    """Refuse what no press of this arm can join: a clutch engages all studs at once, or none."""
+    config = ctx.config
+    least, most = studs * config.engage_n_per_stud, config.top_press_limit_n
+    if least > most and ctx.robot.wrench() is not None:
+        raise StepFailed(
+            Status.PRECONDITION_FAILED,
+            f"{object_id} can't be pressed on at this pose: its {studs} studs need {least:.0f} N, the arm may press "
+            f"with {most:.0f} N; choose a place with at most {int(most / config.engage_n_per_stud)} studs below it",
+        )
 
 
 def press(
@@ -95,7 +126,7 @@ def press(
     reached = _stroke(ctx, what, allow_contact, limit, depth_m)
     ctx.robot.wait(config.settle_s)
     wrench = ctx.robot.wrench()
-    pressed = Pressed(True, limit.along(wrench) if wrench is not None else 0.0)
+    pressed = Pressed(True, limit.along(wrench) if wrench is not None else 0.0, reached)
     above = float(ctx.robot.state().tool.position[2]) - seated_z_m
     if reached and above > config.blocked_m:
         raise StepFailed(
@@ -111,7 +142,8 @@ def _stroke(
 ) -> bool:
     """Slowly down; whether the force limit ended it."""
     tool = ctx.robot.state().tool.translated((0.0, 0.0, -way_m))
-    speed = ctx.config.press_speed
+    # An arm under load gives way sideways too, and what it presses on creeps along: a strong press takes no longer.
+    speed = ctx.config.press_speed * max(1.0, limit.newton / ctx.config.press_limit_n)
     plan = ctx.backend.plan_line(joints(ctx), tool, speed=speed, allow_contact=allow_contact)
     trajectory = planned(plan, what)
     ctx.stop_if_canceled(what)

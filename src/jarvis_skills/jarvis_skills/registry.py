@@ -87,7 +87,16 @@ _SKILLS = (
         place,
         ("the hand holds an object", "the pose is in the workspace, free and supported"),
         VERIFIED_EXITS,
-        ("object_id", "error_m", "error_rad", "gripper_width_m", "held", "force_limited", "press_force_n"),
+        (
+            "object_id",
+            "error_m",
+            "error_rad",
+            "gripper_width_m",
+            "held",
+            "force_limited",
+            "press_force_n",
+            "pressed_from_above",
+        ),
     ),
     Skill(
         PickAndPlaceGoal,
@@ -109,6 +118,7 @@ _SKILLS = (
             "held",
             "force_limited",
             "press_force_n",
+            "pressed_from_above",
         ),
     ),
     Skill(
@@ -140,10 +150,10 @@ _SKILLS = (
         (
             "the hand is empty",
             "the object is in the scene, not fixed and uncovered",
-            "the robot tells a wrench; 0 <= force <= press_limit_n",
+            "the robot tells a wrench; 0 <= force <= top_press_limit_n",
         ),
         VERIFIED_EXITS,
-        ("object_id", "moved_m", "force_limited", "press_force_n"),
+        ("object_id", "moved_m", "force_limited", "press_force_n", "pressed_from_above"),
     ),
     Skill(
         RemoveGoal,

@@ -74,9 +74,9 @@ def test_a_force_limit_looks_along_its_direction() -> None:
     assert limit.reached(Wrench(0.0, (0.0, 0.0, -3.1), (0.0, 0.0, 0.0)))
 
 
-@pytest.mark.parametrize(("x", "studs"), [(0.0, 8), (0.016, 4), (0.024, 2), (0.05, 1)])
+@pytest.mark.parametrize(("x", "studs"), [(0.0, 8), (0.016, 4), (0.024, 2), (0.05, 0)])
 def test_studs_below_are_counted_by_the_cells_that_are_carried(x: float, studs: int) -> None:
-    """A 2x4 pushed off the middle of another one; where nothing carries it, one stud is the least."""
+    """A 2x4 pushed off the middle of another one."""
     size = (0.032, 0.016, 0.0096)
     lower = Obstacle("lower", Box(Pose((0.0, 0.0, 0.0048)), size))
     upper = Box(Pose((x, 0.0, 0.0144)), size)

@@ -78,7 +78,7 @@ def test_a_force_needs_a_wrench(
 
 
 def test_refusals(bench: Bench) -> None:
-    bench.refuse(PressGoal("a", 1000.0), Status.PRECONDITION_FAILED, "force_n", "55 N")
+    bench.refuse(PressGoal("a", 1000.0), Status.PRECONDITION_FAILED, "force_n", "146 N")
     bench.refuse(PressGoal("a", -1.0), Status.PRECONDITION_FAILED, "force_n")
     bench.refuse(PressGoal("a", float("nan")), Status.PRECONDITION_FAILED, "force_n")
     for goal in (PressGoal("nobody"), RemoveGoal("nobody")):
