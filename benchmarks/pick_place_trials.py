@@ -25,7 +25,8 @@ FEWEST = 30
 #: Sizes of the structures that are built here, because no model of the suite is that large.
 WALLS = (200, 300, 400)
 _BRICK, _BRICK_M, _STUD_M = "3001", 0.0096, 0.008
-_WALLS, _WALL_BRICKS = 8, 6
+#: Number of walls, bricks along each, and from one to the next in studs: three are free, so that a finger has room.
+_WALLS, _WALL_BRICKS, _WALL_PITCH = 6, 7, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +111,16 @@ def structures(count: int, suite_name: str) -> Iterator[tuple[Task, PartCatalogu
 
 
 def walls(bricks: int) -> Task:
-    """Eight walls of 2x4 bricks, two studs apart, with so many bricks in all; the next one of each wall is a target."""
+    """Walls of 2x4 bricks, three studs apart, with so many bricks in all; the next one of each wall is a target."""
     placed = [_wall_brick(index, int(index >= bricks)) for index in range(bricks + _WALLS)]
-    return task_of(f"walls-{bricks}", placed[:bricks], placed[bricks:])
+    return task_of(f"{_WALLS}-walls-{bricks}", placed[:bricks], placed[bricks:])
 
 
 def _wall_brick(index: int, step: int) -> PlacedBrick:
     """Bricks are laid across all walls, then along them, then upwards."""
     wall, along = index % _WALLS, index // _WALLS % _WALL_BRICKS
     layer = index // (_WALLS * _WALL_BRICKS)
-    x, y = 4 * along - 2 * (_WALL_BRICKS - 1), 4 * wall - 2 * (_WALLS - 1)
+    x, y = 4 * along - 2 * (_WALL_BRICKS - 1), _WALL_PITCH * wall - _WALL_PITCH * (_WALLS - 1) // 2
     pose = Pose((_STUD_M * x, _STUD_M * y, _BRICK_M * (layer + 1)))
     below = GROUND if layer == 0 else f"w{index - _WALLS * _WALL_BRICKS}"
     return PlacedBrick(f"w{index}", _BRICK, (4, 1, 14, 2)[wall % 4], pose, step, below, (below,))
