@@ -9,7 +9,7 @@ from jarvis_core.motion import ForceLimit
 from jarvis_core.objects import Box
 from jarvis_core.observation import Wrench
 from jarvis_core.pose import Pose
-from jarvis_core.skills import PickAndPlaceGoal, PickGoal
+from jarvis_core.skills import PlaceGoal
 from jarvis_core.status import Status
 from jarvis_motion.backend import Obstacle
 from jarvis_skills.moves import joints, planned
@@ -26,9 +26,10 @@ PER_STUD_N, OVER_N = 2.6, 6.0
 def test_a_brick_is_pressed_on_as_hard_as_its_studs_need(
     bench: Bench, name: str, x: float, y: float, z: float, studs: int
 ) -> None:
+    bench.hold(name)
     highest: list[float] = []
     handle = bench.world.add_observer(0.01, lambda: highest.append(bench.world.arm.wrench().force_n[2]))
-    result = bench.run(PickAndPlaceGoal(name, bench.on_plate(x, y, z, math.pi / 2)))
+    result = bench.run(PlaceGoal(bench.on_plate(x, y, z, math.pi / 2)))
     bench.world.remove_observer(handle)
     assert result.ok, result
     assert result.facts["force_limited"] is True
@@ -39,8 +40,9 @@ def test_a_brick_is_pressed_on_as_hard_as_its_studs_need(
 def test_a_robot_without_a_wrench_presses_by_the_way_and_says_so(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    bench.hold("dot")
     monkeypatch.setattr(bench.robot, "wrench", lambda: None)
-    result = bench.run(PickAndPlaceGoal("dot", bench.on_plate(5.5, 5.5)))
+    result = bench.run(PlaceGoal(bench.on_plate(5.5, 5.5)))
     assert result.ok, result
     assert result.facts["force_limited"] is False
     assert result.facts["press_force_n"] == 0.0
@@ -60,7 +62,7 @@ def test_the_wrench_is_the_weight_in_the_hand(bench: Bench) -> None:
     free = bench.robot.wrench()
     assert free is not None
     assert max(map(abs, free.force_n)) < 0.05
-    assert bench.run(PickGoal("a")).ok
+    bench.hold("a")
     bench.world.advance(0.2)
     held = bench.robot.wrench()
     assert held is not None
