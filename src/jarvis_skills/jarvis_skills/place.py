@@ -10,7 +10,7 @@ from jarvis_core.skills import Fact, PlaceGoal
 from jarvis_core.status import Status
 
 from jarvis_skills.cell_context import PLATE, TABLE, Held, SkillContext, StepFailed
-from jarvis_skills.clearing import clear_off
+from jarvis_skills.clearing import clear_off, hand_boxes
 from jarvis_skills.grasp import bottom_z, boxes_at, carriers, check_release, overlap_depths, touching
 from jarvis_skills.holding import detach, measure_in_hand, require_grip, require_held
 from jarvis_skills.moves import check_workspace, descend, go_to_pose, open_fingers, rise
@@ -65,11 +65,17 @@ def put_down(ctx: SkillContext, scene: Scene, pose: Pose, near: tuple[str, ...])
     require_grip(ctx, held)
     ctx.phase("release")
     width = release(ctx, held)
-    ctx.phase("retreat")
-    ctx.update_world(scene, leave_out=(held.object.id,))
-    rise(ctx, ctx.config.lift_height_m, "retreat", allow_contact=contacts)
+    retreat(ctx, scene, held.object.id, contacts)
     ctx.robot.wait(ctx.config.settle_s)
     return width, pressed
+
+
+def retreat(ctx: SkillContext, scene: Scene, released: str, contacts: tuple[str, ...]) -> None:
+    """Straight up from what was let go, also off what the fingers touch now: a hand that pressed sank a little."""
+    ctx.phase("retreat")
+    ctx.update_world(scene, leave_out=(released,))
+    beside = touching(hand_boxes(ctx), ctx.obstacles(scene, (released,)), ctx.config.contact_distance_m)
+    rise(ctx, ctx.config.lift_height_m, "retreat", allow_contact=(*contacts, *beside))
 
 
 def press_on(ctx: SkillContext, scene: Scene, pose: Pose, contacts: tuple[str, ...]) -> Pressed:

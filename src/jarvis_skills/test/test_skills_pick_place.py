@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from jarvis_core.motion import Cancellation, GripperOutcome
@@ -22,11 +23,14 @@ from jarvis_core.skills import (
 )
 from jarvis_core.status import Status
 from jarvis_motion.backend import Plan
+from jarvis_skills.clearing import hand_boxes
+from jarvis_skills.place import retreat
 from skill_bench import LOOSE, Bench
 
 PICK = ["plan_grasp", "approach", "close", "lift", "verify"]
 PLACE = ["transfer", "descend", "press", "release", "retreat", "verify"]
 UP = Pose((0.5, 0.0, 0.2))
+DOWN = (1.0, 0.0, 0.0, 0.0)
 
 
 def at_phase(bench: Bench, name: str, act: Callable[[], None]) -> Callable[[str], None]:
@@ -486,3 +490,19 @@ def test_a_blocked_motion_is_told_and_leaves_a_way_out(bench: Bench) -> None:
     assert result.status is Status.EXECUTION_FAILED
     assert "blocks the arm" in result.message
     assert bench.run(HomeGoal()).ok
+
+
+def test_a_hand_that_sank_onto_a_neighbour_retreats_upwards(bench: Bench) -> None:
+    """Pressing takes the fingertips a little below where they were to stop: onto the brick beside, say."""
+    ctx = bench.ctx
+    assert bench.run(MoveToGoal(Pose((0.36, -0.09, 0.012), DOWN))).ok
+    scene = ctx.look()
+    finger = hand_boxes(ctx)[0]
+    tip_z = float(finger.pose.position[2]) - finger.size_m[2] / 2
+    x, y, _ = bench.robot.state().tool.position
+    reach = finger.size_m[1] / 2
+    # A part's origin lies in the middle of its top.
+    under = Pose((x, y + reach, tip_z + 0.0004))
+    things = [msgspec.structs.replace(o, pose=under) if o.id == "b" else o for o in scene.objects]
+    retreat(ctx, msgspec.structs.replace(scene, objects=tuple(things)), "a", ())
+    assert bench.robot.state().tool.position[2] == pytest.approx(0.012 + ctx.config.lift_height_m, abs=1e-3)
