@@ -118,7 +118,7 @@ def seen_brick(look: Look, found: Found, brick_id: str) -> SeenBrick:
     geometry = look.templates.geometry(template.part)
     x, y, z = template.body_m
     points = int(found.patch.mask.sum())
-    covariance = covariance_of(best, config, look.view.pixel_m, look.view.noise_m, points)
+    covariance = covariance_of(found.identified, config, look.view.pixel_m, look.view.noise_m, points)
     return SeenBrick(
         id=brick_id,
         colour=found.colour,

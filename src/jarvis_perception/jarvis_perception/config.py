@@ -73,10 +73,12 @@ class FitConfig(Config, frozen=True):
     Attributes:
         size_tolerance_m, height_tolerance_m: a part is tried if its footprint and height are this near.
         ramps_m: widths of the soft edge, one for each round of the fit, coarse to fine.
+        refine_ramps_m: the same for the rounds that the best part's place is refined by.
         capture_m: a fit that moves farther than this has lost its brick.
         cap_m: height differences count up to this.
         good_m, accept_m: mean capped difference below which a part explains a thing at once, or at all.
         score_m: difference that makes a candidate less likely by a factor e.
+        turn_score_m: the same for directions of one part.
         noise_px: standard deviation of an edge between two pixels, for the covariance.
         floor_m, floor_deg: calibration's share of the standard deviations.
         rest_m: a thing whose underside is this near to the table lies on it.
@@ -88,11 +90,13 @@ class FitConfig(Config, frozen=True):
     size_tolerance_m: float
     height_tolerance_m: float
     ramps_m: tuple[float, ...]
+    refine_ramps_m: tuple[float, ...]
     capture_m: float
     cap_m: float
     good_m: float
     accept_m: float
     score_m: float
+    turn_score_m: float
     noise_px: float
     floor_m: float
     floor_deg: float

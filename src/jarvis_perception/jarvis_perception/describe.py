@@ -13,6 +13,8 @@ from jarvis_core.seen import SeenBrick, SeenScene
 _CHARACTERS_PER_TOKEN = 3.0
 #: Tops and undersides this near to each other touch, metres; directions this near to straight are said (degrees).
 _TOUCH_M, _NEAR_M = 0.0012, 0.06
+#: Variance of the yaw within a brick's covariance; a direction known worse than this is said to be.
+_YAW_VARIANCE, _UNSURE_DEG = 35, 8.0
 _WORDS = {(1, 0): "ahead of", (-1, 0): "behind", (0, 1): "left of", (0, -1): "right of"}
 
 
@@ -21,8 +23,9 @@ def describe_brick(brick: SeenBrick) -> dict[str, Any]:
 
     Keys: ``id``; ``part`` and ``or`` (other candidates with scores); ``colour`` (name) and ``code``; ``studs``
     [length, width] of the body; ``plates`` (height); ``at_mm`` [x, y, z] of the middle of its top and ``yaw_deg``, both
-    in ``world``; ``up`` (side, if it is not the studs); ``sure`` (of part and colour, 0 to 1); ``grasp`` (false and
-    why, if it can't be gripped); ``seen`` (false, if it is hidden).
+    in ``world``; ``yaw_sd_deg`` (standard deviation, where the picture doesn't settle the direction); ``up`` (side, if
+    it is not the studs); ``sure`` (of part and colour, 0 to 1); ``grasp`` (false and why, if it can't be gripped);
+    ``seen`` (false, if it is hidden).
     """
     x, y, z = top_middle(brick)
     yaw = math.degrees(brick.pose.yaw)
@@ -41,6 +44,9 @@ def describe_brick(brick: SeenBrick) -> dict[str, Any]:
     }
     if len(brick.candidates) > 1:
         said["or"] = {guess.part: round(guess.score, 2) for guess in brick.candidates[1:3]}
+    unsure = math.degrees(math.sqrt(brick.covariance[_YAW_VARIANCE]))
+    if unsure > _UNSURE_DEG:
+        said["yaw_sd_deg"] = round(unsure)
     if brick.side_up.value != "+z":
         said["up"] = brick.side_up.value
     if not brick.graspable:

@@ -8,6 +8,7 @@ camera's foot, and finds edges to a fraction of a pixel, as there are many pixel
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -62,9 +63,28 @@ def fit(
     rest_m: float = 0.0,
 ) -> Fit:
     """The best place of a part near ``start`` (x, y, yaw)."""
+    return _fitted(patch, template, start, config.ramps_m, config.cap_m, rest_m)
+
+
+def refined(patch: Patch, one: Fit, config: FitConfig) -> Fit:
+    """A fit after more rounds."""
+    return _fitted(
+        patch, one.template, (one.x, one.y, one.yaw), config.refine_ramps_m, config.cap_m, one.rest_m
+    )
+
+
+def _fitted(
+    patch: Patch,
+    template: Template,
+    start: tuple[float, float, float],
+    ramps_m: Sequence[float],
+    cap_m: float,
+    rest_m: float,
+) -> Fit:
+    """Gauss-Newton, one round for each ramp."""
     x, y, yaw = start
     information = np.eye(3)
-    for ramp in config.ramps_m:
+    for ramp in ramps_m:
         information, gradient = _normal_equations(patch, template, (x, y, yaw), rest_m, ramp)
         damped = information + np.diag([1e-3, 1e-3, 1e-8]) * max(float(np.trace(information[:2, :2])), 1.0)
         step = np.linalg.solve(damped, gradient)
@@ -72,15 +92,15 @@ def fit(
         step[2] = np.clip(step[2], -0.2, 0.2)
         x, y, yaw = x + float(step[0]), y + float(step[1]), yaw + float(step[2])
     predicted = predict(patch, template, (x, y, yaw), rest_m)
-    cost, miss = compare(patch, predicted, rest_m, config.cap_m)
+    cost, miss = compare(patch, predicted, rest_m, cap_m)
     return Fit(template, float(x), float(y), float(yaw), rest_m, cost, miss, information, predicted)
 
 
-def _local(patch: Patch, place: tuple[float, float, float], z: float) -> tuple[Float32, Float32]:
-    """x and y in the lying frame at which each ray passes the height z (``world``)."""
+def _local(patch: Patch, place: tuple[float, float, float], z: float | Float32) -> tuple[Float32, Float32]:
+    """x and y in the lying frame at which each ray passes the height z (``world``), or each of (n, 1, 1) heights."""
     c, s = np.float32(math.cos(place[2])), np.float32(math.sin(place[2]))
-    dx = patch.base_x + patch.slope_x * np.float32(z) - np.float32(place[0])
-    dy = patch.base_y + patch.slope_y * np.float32(z) - np.float32(place[1])
+    dx = patch.base_x + patch.slope_x * np.asarray(z, np.float32) - np.float32(place[0])
+    dy = patch.base_y + patch.slope_y * np.asarray(z, np.float32) - np.float32(place[1])
     return c * dx + s * dy, c * dy - s * dx
 
 
@@ -108,10 +128,9 @@ def _normal_equations(
             best = np.where(nearer[..., None], fields[k], best)
             qx, qy = np.where(nearer, local[k][0], qx), np.where(nearer, local[k][1], qy)
         edge = patch.usable & (np.abs(best[..., 0]) < ramp / 2)
-        distance, gx, gy = (best[..., i][edge].astype(np.float64) for i in range(3))
+        distance, gx, gy = best[edge].astype(np.float64).T
         left = (patch.z[edge] - rest_m > template.levels[k]) - (0.5 + distance / ramp)
-        x, y = qx[edge], qy[edge]
-        rows = np.stack([-(c * gx - s * gy), -(s * gx + c * gy), gx * y - gy * x], axis=1) / ramp
+        rows = np.stack([s * gy - c * gx, -(s * gx + c * gy), gx * qy[edge] - gy * qx[edge]], axis=1) / ramp
         information += rows.T @ rows
         gradient += rows.T @ left
         # Beyond the soft edge only what is on the wrong side tells anything, and not in which direction: left out.
@@ -122,17 +141,34 @@ def predict(patch: Patch, template: Template, place: tuple[float, float, float],
     """Height above ``rest_m`` that each pixel would see, 0 beside the part."""
     top = template.size_m[2]
     steps = min(_MOST_STEPS, int(np.ceil(top / _RAY_STEP_M)))
-    seen = np.zeros(patch.z.shape, np.float32)
     step = top / steps
-    for z in (np.linspace(top, 0.0, steps + 1)[:-1] - step / 2).tolist():
-        heights = cv2.remap(
-            template.heights, *template.cells(*_local(patch, place, rest_m + z)), cv2.INTER_NEAREST,
-            borderMode=cv2.BORDER_CONSTANT, borderValue=0,
-        )  # fmt: skip
-        hit = (seen == 0.0) & (heights >= z)
-        # Far below its top, the ray met a side.
-        seen[hit] = np.where(heights[hit] > z + step, z, heights[hit])
-    return seen
+    z = (np.linspace(top, 0.0, steps + 1)[:-1] - step / 2).astype(np.float32)[:, None, None]
+    at = template.cells(*_local(patch, place, rest_m + z))
+    heights = _looked_up(template.heights, *at)
+    solid = heights >= z
+    if template.under is not None:
+        solid &= _looked_up(template.under, *at) <= z
+    # The first height, from above, at which the ray is inside; far below the top there, it met a side.
+    seen = np.where(heights > z + np.float32(step), z, heights)
+    first = solid.argmax(axis=0)[None]
+    met: Float32 = np.where(
+        np.take_along_axis(solid, first, 0), np.take_along_axis(seen, first, 0), np.float32(0.0)
+    )[0]
+    return met
+
+
+def _looked_up(table: Float32, column: Float32, row: Float32) -> Float32:
+    """Cells of a table at (n, height, width) places, 0 beside it."""
+    n, height, width = column.shape
+    found = cv2.remap(
+        table,
+        column.reshape(n * height, width),
+        row.reshape(n * height, width),
+        cv2.INTER_NEAREST,
+        borderMode=cv2.BORDER_CONSTANT,
+        borderValue=0,
+    )
+    return np.asarray(found, np.float32).reshape(n, height, width)
 
 
 def compare(patch: Patch, predicted: Float32, rest_m: float, cap_m: float) -> tuple[float, float]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jarvis_bricks.geometry import STUD_HEIGHT_M
 from jarvis_core.errors import BadInputError
-from jarvis_core.pose import FloatArray
+from jarvis_core.pose import FloatArray, Pose
 from jarvis_core.seen import PartGuess, SideUp
 
 from jarvis_perception.config import FitConfig
-from jarvis_perception.fit import Fit, fit
+from jarvis_perception.fit import Fit, fit, refined
 from jarvis_perception.patch import Patch
 from jarvis_perception.templates import Template, Templates
 
@@ -22,16 +23,25 @@ _SQUARE_M = 0.004
 _COLOUR_BONUS = 3.0
 #: Directions tried where the smallest rectangle misled.
 _TURNS = 12
+#: Steps (rad) between directions tried where the rectangle tells none: studs are captured from half of it.
+_ROUND_STEP = np.pi / 6
 #: Scores below this are not worth telling.
 _LEAST_SCORE = 0.005
 
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """The best fit of the best part, and all parts worth telling with their scores, the best first."""
+    """What a thing is taken for.
+
+    Attributes:
+        fit: the best one of the best part.
+        guesses: all parts worth telling with their scores, the best first.
+        turn_variance: (rad^2) around the best fit, of the directions that explain the thing about as well.
+    """
 
     fit: Fit
     guesses: tuple[PartGuess, ...]
+    turn_variance: float
 
 
 class Identifier:
@@ -63,7 +73,12 @@ class Identifier:
         if not fits or min(f.miss_m for f in fits) > self._config.good_m:
             fits += self._turned(patch, rest_m)
         fits = [f for f in fits if f.miss_m < self._config.accept_m]
-        return self._ranked(fits, colour) if fits else None
+        return self._refined(patch, self._ranked(fits, colour)) if fits else None
+
+    def _refined(self, patch: Patch, found: Identified) -> Identified:
+        """The best part's place to the last bit; a worse one is not taken."""
+        better = refined(patch, found.fit, self._config)
+        return replace(found, fit=better) if better.cost_m <= found.fit.cost_m else found
 
     def _doubtful(self, best: Fit, patch: Patch) -> bool:
         """Whether a part on its feet explains so little that its other sides have to be tried.
@@ -134,12 +149,39 @@ class Identifier:
         guesses = tuple(
             PartGuess(parts[k], round(float(share[k]), 4)) for k in order if share[k] > _LEAST_SCORE
         )
-        return Identified(best[parts[int(order[0])]], guesses)
+        winner = best[parts[int(order[0])]]
+        return Identified(winner, guesses, self._turn_variance(winner, fits))
+
+    def _turn_variance(self, best: Fit, fits: Sequence[Fit]) -> float:
+        """Second moment of the turns from the best fit to others of its part and side, weighted by likelihood.
+
+        Turns that the part's symmetry allows are none; turns that look alike from above and aren't count fully.
+        """
+        template = best.template
+        symmetries = self._templates.geometry(template.part).symmetries
+        likely, squares = 0.0, 0.0
+        for one in fits:
+            if one.template is not template:
+                continue
+            share = math.exp((best.cost_m - one.cost_m) / self._config.turn_score_m)
+            turns = [
+                one.yaw - best.yaw + k * template.period for k in range(round(2 * np.pi / template.period))
+            ]
+            away = [_angle(Pose.from_yaw((0.0, 0.0, 0.0), turn), template, symmetries) for turn in turns]
+            likely += share
+            squares += share * float(np.square(away).mean())
+        return squares / likely
 
     def _log(self, one: Fit, colour: int) -> float:
         colours = self._kinds[one.template.part]
         bonus = _COLOUR_BONUS if colour in colours else 0.0
         return bonus - one.cost_m / self._config.score_m
+
+
+def _angle(turn: Pose, template: Template, symmetries: Sequence[tuple[float, float, float, float]]) -> float:
+    """Angle (rad) that a turn about the vertical is away from leaving a lying part as it is."""
+    lying = Pose(quaternion=template.part_in_lying.quaternion)
+    return min(float((turn @ lying).angle_to(lying @ Pose(quaternion=q))) for q in symmetries)
 
 
 def _sunk(template: Template, high: float) -> float:
@@ -155,6 +197,8 @@ def _turns(patch: Patch, template: Template) -> list[float]:
     straight = angle - template.outline[2]
     square = min(long - short, template.outline[0] - template.outline[1]) < _SQUARE_M
     quarters = (0, 1, 2, 3) if square else (0, 2)
+    if template.round:
+        return [straight + float(turn) for turn in np.arange(0.0, template.period, _ROUND_STEP)]
     kept = []
     for quarter in quarters:
         # Alike: quarter and quarter + n for every n that is missing in template.turns.
@@ -166,11 +210,15 @@ def _turns(patch: Patch, template: Template) -> list[float]:
     return kept
 
 
-def covariance_of(one: Fit, config: FitConfig, pixel_m: float, noise_m: float, points: int) -> FloatArray:
+def covariance_of(
+    found: Identified, config: FitConfig, pixel_m: float, noise_m: float, points: int
+) -> FloatArray:
     """(6, 6) of (x, y, z, rx, ry, rz) in ``world``.
 
     Edges are known to ``noise_px`` each; height and tilt to the depth's noise over the top; calibration adds a floor.
+    Where several directions explain the thing, the variance of rz is that of all of them.
     """
+    one = found.fit
     edges = np.linalg.pinv(one.information + np.diag([1e-9, 1e-9, 1e-12])) * config.noise_px**2
     full = np.zeros((6, 6))
     index = np.array([0, 1, 5])
@@ -180,6 +228,7 @@ def covariance_of(one: Fit, config: FitConfig, pixel_m: float, noise_m: float, p
     floor, turn = config.floor_m**2, np.radians(config.floor_deg) ** 2
     full[2, 2] = height
     full[3, 3], full[4, 4] = 12 * height / y**2, 12 * height / x**2
+    full[5, 5] += found.turn_variance
     return full + np.diag([floor, floor, floor, turn, turn, turn])
 
 

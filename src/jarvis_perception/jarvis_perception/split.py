@@ -11,7 +11,7 @@ from jarvis_core.pose import FloatArray
 
 from jarvis_perception.colours import to_lab
 from jarvis_perception.patch import core, window
-from jarvis_perception.view import Mask, View
+from jarvis_perception.view import Float32, Mask, View
 
 #: Pieces with fewer pixels are no bricks.
 _LEAST_PX = 24
@@ -28,10 +28,19 @@ _MOST_COLOURS = 8
 
 def divisions(view: View, mask: Mask) -> Iterator[list[Mask]]:
     """Ways to take a thing apart, each a list of at least two pieces."""
-    for labels in (_by_height(view, mask), _by_colour(view, mask)):
-        found = _pieces(labels, mask)
+    at = window(mask, _STUD_PX)
+    own = mask[at]
+    for label in (_by_height, _by_colour):
+        found = _pieces(label(view.z[at], view.rgb[at], own), own)
         if len(found) > 1:
-            yield found
+            yield [_in_picture(piece, at, mask) for piece in found]
+
+
+def _in_picture(piece: Mask, at: tuple[slice, slice], mask: Mask) -> Mask:
+    """A piece of a window as pixels of the picture."""
+    whole = np.zeros_like(mask)
+    whole[at] = piece
+    return whole
 
 
 def two_colours(view: View, mask: Mask) -> bool:
@@ -44,9 +53,9 @@ def two_colours(view: View, mask: Mask) -> bool:
     return float((apart > _COLOUR_STEP).mean()) > _SECOND_SHARE
 
 
-def _by_height(view: View, mask: Mask) -> npt.NDArray[np.int_]:
+def _by_height(heights: Float32, _: npt.NDArray[np.uint8], mask: Mask) -> npt.NDArray[np.int_]:
     """Flat tops numbered by their heights; studs count as what they stand on."""
-    z = np.where(mask, view.z, 0.0).astype(np.float32)
+    z = np.where(mask, heights, 0.0).astype(np.float32)
     opened = cv2.morphologyEx(z, cv2.MORPH_OPEN, np.ones((_STUD_PX, _STUD_PX), np.uint8))
     flat = np.where(opened > 0.0, opened, z)
     levels = np.sort(flat[mask])
@@ -56,10 +65,10 @@ def _by_height(view: View, mask: Mask) -> npt.NDArray[np.int_]:
     return steps.astype(int)
 
 
-def _by_colour(view: View, mask: Mask) -> npt.NDArray[np.int_]:
+def _by_colour(_: Float32, rgb: npt.NDArray[np.uint8], mask: Mask) -> npt.NDArray[np.int_]:
     """Pixels numbered by the nearest of the main colours, found by taking the commonest one after another."""
     row, column = np.nonzero(mask)
-    lab = to_lab(view.rgb[row, column].astype(np.float64) / 255)
+    lab = to_lab(rgb[row, column].astype(np.float64) / 255)
     lab = lab * _LIGHTNESS_COUNTS
     centres = _main_colours(lab)
     nearest = np.argmin(np.linalg.norm(lab[:, None] - centres[None], axis=2), axis=1)
