@@ -143,8 +143,9 @@ class Tracker:
     def _carry(self, name: str, track: Track, robot: RobotState) -> None:
         """A held brick moves with the tool, until the pads open."""
         assert track.in_tool is not None
-        if robot.gripper_width_m < track.width_m - _STILL_CLOSING_M and track.lay is not None:
-            # Pads that were still closing round it held nothing yet: it lay where it was.
+        closing = robot.gripper_width_m < track.width_m - _STILL_CLOSING_M
+        if closing and track.lay is not None and _over(track.lay, robot):
+            # Pads that were still closing round it held nothing yet: it lay where it was. Farther away it slips.
             track = _gripped(track, track.lay, robot)
             assert track.in_tool is not None
         pose: Pose = robot.tool @ track.in_tool
@@ -161,6 +162,11 @@ def _gripped(track: Track, lay: Pose, robot: RobotState) -> Track:
     in_tool: Pose = robot.tool.inverse() @ lay
     held = msgspec.structs.replace(track.brick, held=True, visible=False)
     return replace(track, brick=held, in_tool=in_tool, lay=lay, width_m=robot.gripper_width_m)
+
+
+def _over(pose: Pose, robot: RobotState) -> bool:
+    """Whether the tool is where it could grip what has that pose."""
+    return math.dist(pose.position[:2], robot.tool.position[:2]) < _IN_HAND_M
 
 
 def _kind(brick: SeenBrick) -> tuple[str, int]:

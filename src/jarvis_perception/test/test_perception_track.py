@@ -87,7 +87,13 @@ def test_a_brick_that_pads_are_still_closing_round_lies_where_it_lay(seen: SeenS
     (at_hand,) = [b for b in tracker.update(rest, 2.0, always, gripped) if b.id == brick.id]
     assert at_hand.held
     assert np.allclose(at_hand.pose.position, brick.pose.position)
-    opened = msgspec.structs.replace(gripped, gripper_width_m=0.0175)
+    # A round one that slips between the pads on the way is still in the hand.
+    slipped = msgspec.structs.replace(
+        gripped, gripper_width_m=0.015, tool=gripped.tool.translated((0.1, 0.0, 0.0))
+    )
+    (carried,) = [b for b in tracker.update(rest, 2.5, always, slipped) if b.id == brick.id]
+    assert np.allclose(carried.pose.position, brick.pose.position + [0.1, 0.0, 0.0])
+    opened = msgspec.structs.replace(slipped, gripper_width_m=0.0175)
     (released,) = [b for b in tracker.update(rest, 3.0, always, opened) if b.id == brick.id]
     assert not released.held
 
