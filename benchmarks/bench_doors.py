@@ -4,8 +4,8 @@
 ./jarvis shell -c 'python benchmarks/bench_doors.py --task tasks/house-s01-s01 --sees true --doors program mcp-http'
 
 Each door is used as its users do: commands in processes of their own, a client of the official SDK for the Model
-Context Protocol, a client of the page, ros2 launch. The exit status is 0 when every door has the same score (to a
-tenth; over ROS motions end at other instants, so its poses differ by micrometres).
+Context Protocol, the requests of the page for browsers, ros2 launch. The exit status is 0 when every door has the same
+score (to a tenth; over ROS motions end at other instants, so its poses differ by micrometres).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 from jarvis_bricks.catalogue import PartCatalogue
@@ -181,6 +182,27 @@ async def asked(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
     return dict(json.loads(text))
 
 
+def page(plan: Plan, out: Path) -> None:
+    """What the page in a browser asks for."""
+    with subprocess.Popen(plan.words("play", out, "--page"), stderr=subprocess.PIPE, text=True) as process:
+        address = urlsplit(address_of(process))
+        with httpx2.Client(base_url=f"http://{address.netloc}", timeout=TIMEOUT_S) as http:
+
+            def ask(name: str, **arguments: Any) -> dict[str, Any]:
+                call = {"call": name, "arguments": arguments}
+                told = http.post(f"/call?{address.query}", json=call).json()
+                if "error" in told:
+                    raise RuntimeError(f"{name}: {told['error']}")
+                return dict(told["answer"])
+
+            for part, colour, pose in plan.goals:
+                for brick in ask("find_brick", part=part, colour=colour)["bricks"][:1]:
+                    ask("pick_and_place", brick_id=brick["id"], pose=pose)
+            ask("home")
+            ask("finish", message="built")
+        process.communicate()
+
+
 def over_ros(plan: Plan, out: Path) -> None:
     """In a ROS domain of its own."""
     file = out / "plan.py"
@@ -206,6 +228,7 @@ DOORS: dict[str, Callable[[Plan, Path], None]] = {
     "prompt": prompt,
     "mcp-stdio": mcp_stdio,
     "mcp-http": mcp_http,
+    "page": page,
     "ros": over_ros,
 }
 
